@@ -32,7 +32,7 @@ const JSON_KEYS: [(Format, &[&str]); 5] = [
     (Format::FioJson, &["fio version"]),
     (Format::SmartctlJson, &["smartctl", "json_format_version"]),
     (Format::Prometheus, &["resultType"]),
-    (Format::SysstatJson, &["sysstat"]),
+    (Format::SysstatJson, &["sysstat", "disk_device", "disk-device"]),
     (
         Format::NvmeJson,
         &["avail_spare", "percent_used", "spare_thresh", "wctemp", "mntmt", "thm_temp1_trans_count"],

@@ -23,6 +23,7 @@ const TEXTS: &[(&[&str], &str)] = &[
         "it is XML or HTML, which is not read: export JSON or CSV (`sadf -j`, `smartctl --json`, `relog -f csv`)",
     ),
     (&["json_format_version:"], "it is smartctl's YAML; run it again with --json"),
+    (&["json.", "json = "], "it is smartctl's JSON for grep (--json=g); run it again with --json"),
 ];
 
 const IOSTAT: &str = "which is not read: use `iostat -x -t 1`";

@@ -15,7 +15,7 @@ use super::lines::LineReader;
 use super::monitor::line_time::line_time;
 use super::nvme_text::{self, TextObject};
 use super::reading::{HealthReading, When, from_documents};
-use super::{COLDEST_K, HOTTEST_K, ImportError};
+use super::{COLDEST_K, HOTTEST_K, ImportError, stands_for_none};
 use trace::{Counters, Facts, LifeCounters};
 
 /// Beyond this a time beside a reading is in milliseconds.
@@ -181,7 +181,7 @@ fn kelvin(object: &Value, key: &'static str) -> Result<Option<f64>, (&'static st
         return Err((key, format!("{value} is not a temperature")));
     };
     match k {
-        0.0 => Ok(None),
+        _ if stands_for_none(k) => Ok(None),
         // Below the thresholds that may be set there is no plausible limit but that of the number.
         _ if key == "mntmt" || (COLDEST_K..HOTTEST_K).contains(&k) => Ok(Some(k)),
         _ => Err((

@@ -56,6 +56,8 @@ impl From<Stamp> for When {
 pub(super) struct HealthReading {
     pub(super) file: String,
     pub(super) when: When,
+    /// The same by the clock of the place, where the reading tells both.
+    pub(super) local: Option<When>,
     /// Composite temperature in kelvins.
     pub(super) composite_k: Option<f64>,
     pub(super) sensors_k: [Option<f64>; 8],
@@ -112,6 +114,7 @@ impl HealthReading {
         Self {
             file: file.to_owned(),
             when,
+            local: None,
             composite_k: None,
             sensors_k: [None; 8],
             counters: Counters::default(),

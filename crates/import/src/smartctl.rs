@@ -18,7 +18,7 @@ use super::monitor::line_time::line_time;
 use super::nvme::timed;
 use super::reading::{HealthReading, When, from_documents};
 use super::smartctl_text::{self, SmartctlText};
-use super::{COLDEST_K, HOTTEST_K, ImportError};
+use super::{COLDEST_K, HOTTEST_K, ImportError, stands_for_none};
 use trace::{Counters, Facts, LifeCounters};
 
 /// The first bits of smartctl's exit status say that it did not get at the drive (smartctl(8), "EXIT STATUS").
@@ -67,14 +67,13 @@ fn said_time(text: &str) -> Option<When> {
 fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
     let at = |path: &str| object.pointer(path);
     let float = |path: &str| at(path).and_then(number);
+    let said = at("/local_time/asctime").and_then(Value::as_str).and_then(said_time);
     let when = match float("/local_time/time_t") {
         Some(t) => When::Unix(t),
-        None => {
-            let said = at("/local_time/asctime").and_then(Value::as_str).and_then(said_time);
-            said.or_else(|| time_in_name(file)).unwrap_or(When::Never)
-        }
+        None => said.or_else(|| time_in_name(file)).unwrap_or(When::Never),
     };
     let mut reading = HealthReading::new(file, when);
+    reading.local = said;
     let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_owned);
     (reading.model, reading.serial) =
         (text("model_name").or_else(|| text("scsi_model_name")), text("serial_number"));
@@ -154,7 +153,7 @@ fn nvme(health: &Value, reading: &mut HealthReading) {
     }
     let sensors = health.get("temperature_sensors").and_then(Value::as_array);
     for (slot, sensor) in reading.sensors_k.iter_mut().zip(sensors.into_iter().flatten()) {
-        *slot = number(sensor).and_then(kelvin);
+        *slot = number(sensor).filter(|celsius| !stands_for_none(celsius + 273.0)).and_then(kelvin);
     }
     let mut counts = CountsAt::new(health);
     reading.counters = Counters {

@@ -115,6 +115,7 @@ const PROGRAMS: &[(&str, &str)] = &[
         "whose header line is missing",
     ),
     ("\"11/22/2026 10:40:00.000\",\"4096.5\",\"1600000000\"\n", "whose header line is missing"),
+    ("json.json_format_version[0] = 1;\njson.temperature.current = 45;\n", "--json=g"),
     ("---\njson_format_version:\n- 1\n- 0\nsmartctl:\n", "smartctl's YAML"),
     ("<!DOCTYPE html>\n<html><body>404</body></html>\n", "HTML"),
     ("[Read]\n  SEQ    1MiB (Q=  8, T= 1):  3500.0 MB/s [   3337.9 IOPS]\n", "a result of CrystalDiskMark"),

@@ -123,9 +123,42 @@ fn temperatures_of_telegraf_are_the_composite_one() {
     }
 }
 
+/// Telegraf's JSON as its serializers and what stores them write it.
+#[test]
+fn metrics_in_json_are_read_however_they_are_wrapped() {
+    let metrics = |time: &dyn Fn(u32) -> String, quote: &str| -> Vec<String> {
+        let mut moved: u64 = 5_000_000_000;
+        let pair = |n: u32| {
+            moved += 5 * u64::from(speed(n));
+            [
+                format!(
+                    r#"{{"name": "diskio", "tags": {{"name": "nvme0n1"}}, "fields": {{"write_bytes": {quote}{moved}{quote}}}, "timestamp": {}}}"#,
+                    time(n)
+                ),
+                format!(
+                    r#"{{"name": "smart_device", "tags": {{"device": "nvme0"}}, "fields": {{"temp_c": {quote}{}{quote}}}, "timestamp": {}}}"#,
+                    60 + n,
+                    time(n)
+                ),
+            ]
+        };
+        (0..9).flat_map(pair).collect()
+    };
+    let seconds = |n: u32| format!("{}", 1_795_340_400 + 5 * n);
+    let written = |n: u32| format!("\"2026-11-22T09:40:{:02}Z\"", 5 * n);
+    for text in [
+        metrics(&seconds, "").join("\n"),
+        format!("[{}]", metrics(&seconds, "").join(",")),
+        format!("{{\"metrics\": [{}]}}", metrics(&written, "").join(",")),
+        metrics(&written, "\"").join("\n"),
+    ] {
+        check(&tried(&text, None).expect(&text), &text);
+    }
+}
+
 /// Old kernels' sysstat names drives by numbers.
 #[test]
-fn a_slower_drive_of_the_same_major_is_no_partition() {
+fn a_slower_drive_is_no_partition() {
     let report = |s: u32, rates: [u32; 2]| {
         let rows: Vec<String> = rates
             .iter()
@@ -142,6 +175,9 @@ fn a_slower_drive_of_the_same_major_is_no_partition() {
             (0..40).map(|s| report(s, [3_000_000, if s % 10 < 3 { 3_000_000 } else { slow }])).collect();
         format!("{header}{rows}")
     };
+    let beside_sata = log(300_000).replace("dev259-0", "dev8-0").replace("dev259-1", "dev259-0");
+    let why = tried(&beside_sata, None).expect_err("two drives").to_string();
+    assert!(why.contains("dev259-0") && why.contains("dev8-0"), "{why}");
     let why = tried(&log(1_200_000), None).expect_err("two drives").to_string();
     assert!(why.contains("dev259-0") && why.contains("dev259-1") && why.contains("--device"), "{why}");
     assert_eq!(tried(&log(3_000_000), None).expect("a drive and its partition").name, "dev259-0");

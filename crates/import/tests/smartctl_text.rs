@@ -133,3 +133,21 @@ fn a_text_of_windows_is_read_in_its_code_page() {
     let source = vec![LogFile::from_bytes("smart.txt", &bytes)];
     assert_eq!(kelvins(&import(source, &ImportOptions::default()).expect("a reading")), [313.0]);
 }
+
+/// The JSON tells its time by the clock of the place as well.
+#[test]
+fn text_and_json_of_one_drive_are_on_one_clock() {
+    let json = r#"{"smartctl": {"version": [7, 4]}, "local_time": {"time_t": 1774083600, "asctime": "Sat Mar 21 10:00:00 2026 CET"},
+        "device": {"protocol": "NVMe"}, "model_name": "EXAMPLE", "serial_number": "S1", "temperature": {"current": 50},
+        "nvme_smart_health_information_log": {"temperature": 50, "temperature_sensors": [65262, 55], "power_on_hours": 1100}}"#;
+    let text = health("S1", 40, "");
+    let sources =
+        [("b.json", json), ("a.txt", &text)].map(|(name, text)| LogFile::from_bytes(name, text.as_bytes()));
+    let trace = import(sources.into(), &ImportOptions::default()).expect("one drive");
+    assert_eq!(trace.life.iter().map(|one| one.t_s).collect::<Vec<_>>(), [0.0, 169.0 * 3600.0]);
+    // All bits of a sensor that is not there are set.
+    let names: Vec<&str> = trace.temperatures.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["composite", "sensor2"]);
+    let nvme = "temperature : 40 C (313 Kelvin)\navailable_spare : 100%\nTemperature Sensor 1 : 65262 C (65535 Kelvin)\n";
+    assert_eq!(tried(nvme, None).expect("a reading").temperatures.len(), 1);
+}

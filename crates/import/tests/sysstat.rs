@@ -365,3 +365,17 @@ fn a_drive_that_is_hardly_busy_was_asked_for_less() {
     assert_eq!(ops(&sar(0.8)), [(Write, 0.0, 29.0), (Idle, 29.0, 59.0), (Write, 59.0, 90.0)]);
     assert_eq!(ops(&sar(99.0)), [(Write, 0.0, 90.0)]);
 }
+
+/// `iostat -x -t -o JSON 1 | jq -c '.sysstat.hosts[0].statistics[]'`, and the list of them.
+#[test]
+fn reports_that_were_taken_out_of_their_recording_are_read() {
+    let report = |s: u32, speed: u32| {
+        format!(
+            r#"{{"timestamp": "04/27/2026 06:10:{s:02} AM", "disk": [{{"disk_device": "nvme0n1", "w/s": 6.0, "wkB/s": {speed}.00, "util": 99.0}}]}}"#
+        )
+    };
+    let reports: Vec<String> = (0..5).map(|s| report(s, 1000 * s)).collect();
+    for text in [reports.join("\n"), format!("[{}]", reports.join(",\n"))] {
+        assert_eq!(written(&read(&text)), [1.0, 2.0, 3.0, 4.0].map(|mb| mb * 1000.0 * KIB), "{text}");
+    }
+}

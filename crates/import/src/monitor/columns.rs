@@ -21,6 +21,7 @@ use measure::CellSplitter;
 use super::bare_units;
 use super::counters::counter;
 use super::hwinfo;
+use super::line_time::line_time;
 use super::long_table::{self, LongHeader};
 use super::titles::{Meaning, meanings, smart_drives, zone_s};
 use super::units::{Measure, Told, Unit, told, with_units_below};
@@ -245,7 +246,7 @@ impl TableReader {
             Dialect::HwInfo => date_and_time(cells.first()?, cells.get(1)?),
             Dialect::HardwareMonitor | Dialect::Perfmon | Dialect::Grafana => {
                 let first = cells.first()?;
-                stamp(first).or_else(|| of_excel(first))
+                stamp(first).or_else(|| of_excel(first)).or_else(|| line_time(first))
             }
         }?;
         let told = if cells.first()?.contains('/') {

@@ -13,29 +13,120 @@ use std::mem;
 
 use super::when::{Stamp, date_and_time, stamp, time_of_day_s};
 
-/// Months as `date` shortens them: in English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Swedish, Russian.
+/// Months as `date` shortens them: in English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Swedish, Russian;
+/// and whole, as PowerShell's Get-Date has them, in the first four.
 const MONTHS: [&[&str]; 12] = [
-    &["jan", "janv", "ene", "gen", "sty", "янв"],
-    &["feb", "févr", "fév", "fev", "lut", "фев"],
-    &["mar", "mars", "mär", "märz", "mrt", "мар"],
-    &["apr", "avr", "abr", "avril", "kwi", "апр"],
-    &["may", "mai", "mag", "mei", "maj", "мая", "май"],
-    &["jun", "juni", "juin", "giu", "cze", "июн"],
-    &["jul", "juli", "juil", "lug", "lip", "июл"],
-    &["aug", "août", "ago", "sie", "авг"],
-    &["sep", "sept", "set", "wrz", "сен"],
-    &["oct", "okt", "ott", "out", "paź", "окт"],
-    &["nov", "lis", "ноя"],
-    &["dec", "dez", "déc", "dic", "gru", "дек"],
+    &["jan", "janv", "ene", "gen", "sty", "янв", "january", "januar", "janvier", "enero"],
+    &["feb", "févr", "fév", "fev", "lut", "фев", "february", "februar", "février", "febrero"],
+    &["mar", "mars", "mär", "märz", "mrt", "мар", "march", "marzo"],
+    &["apr", "avr", "abr", "avril", "kwi", "апр", "april", "abril"],
+    &["may", "mai", "mag", "mei", "maj", "мая", "май", "mayo"],
+    &["jun", "juni", "juin", "giu", "cze", "июн", "june", "junio"],
+    &["jul", "juli", "juil", "lug", "lip", "июл", "july", "juillet", "julio"],
+    &["aug", "août", "ago", "sie", "авг", "august", "agosto"],
+    &["sep", "sept", "set", "wrz", "сен", "september", "septembre", "septiembre"],
+    &["oct", "okt", "ott", "out", "paź", "окт", "october", "oktober", "octobre", "octubre"],
+    &["nov", "lis", "ноя", "november", "novembre", "noviembre"],
+    &["dec", "dez", "déc", "dic", "gru", "дек", "december", "dezember", "décembre", "diciembre"],
 ];
 
 /// Days of the week, of the same languages.
 const DAYS: &[&str] = &[
-    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "mo", "di", "mi", "do", "fr", "sa", "so", "lun", "mar",
-    "mer", "jeu", "ven", "sam", "dim", "mié", "jue", "vie", "sáb", "dom", "gio", "sab", "ma", "wo", "vr",
-    "za", "zo", "seg", "ter", "qua", "qui", "sex", "pon", "wto", "śro", "czw", "pią", "sob", "nie", "pn",
-    "wt", "śr", "cz", "pt", "sb", "nd", "mån", "tis", "ons", "tor", "tors", "fre", "lör", "sön", "пн", "вт",
-    "ср", "чт", "пт", "сб", "вс",
+    "mon",
+    "tue",
+    "wed",
+    "thu",
+    "fri",
+    "sat",
+    "sun",
+    "mo",
+    "di",
+    "mi",
+    "do",
+    "fr",
+    "sa",
+    "so",
+    "lun",
+    "mar",
+    "mer",
+    "jeu",
+    "ven",
+    "sam",
+    "dim",
+    "mié",
+    "jue",
+    "vie",
+    "sáb",
+    "dom",
+    "gio",
+    "sab",
+    "ma",
+    "wo",
+    "vr",
+    "za",
+    "zo",
+    "seg",
+    "ter",
+    "qua",
+    "qui",
+    "sex",
+    "pon",
+    "wto",
+    "śro",
+    "czw",
+    "pią",
+    "sob",
+    "nie",
+    "pn",
+    "wt",
+    "śr",
+    "cz",
+    "pt",
+    "sb",
+    "nd",
+    "mån",
+    "tis",
+    "ons",
+    "tor",
+    "tors",
+    "fre",
+    "lör",
+    "sön",
+    "пн",
+    "вт",
+    "ср",
+    "чт",
+    "пт",
+    "сб",
+    "вс",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "montag",
+    "dienstag",
+    "mittwoch",
+    "donnerstag",
+    "freitag",
+    "samstag",
+    "sonntag",
+    "lundi",
+    "mardi",
+    "mercredi",
+    "jeudi",
+    "vendredi",
+    "samedi",
+    "dimanche",
+    "lunes",
+    "martes",
+    "miércoles",
+    "jueves",
+    "viernes",
+    "sábado",
+    "domingo",
 ];
 
 /// Zones of summer time, an hour before what they are in winter (tz database, abbreviations in use).
@@ -166,7 +257,8 @@ fn dated(text: &str) -> Option<(Stamp, &str)> {
     for word in text.split_whitespace() {
         words.take(word)?;
     }
-    let date = format!("{}-{}-{}", words.year?, words.month? + 1, words.day?);
+    let month = words.month.or(words.weekday_as_month)?;
+    let date = format!("{}-{}-{}", words.year?, month + 1, words.day?);
     zoned(date_and_time(&date, &format!("{} {}", words.time?, words.half))?, words.zone)
 }
 
@@ -180,6 +272,8 @@ struct Words<'a> {
     half: &'a str,
     zone: &'a str,
     has_weekday: bool,
+    /// The month that the day of the week is where no other word is one (`Mar 3, 2026`).
+    weekday_as_month: Option<usize>,
 }
 
 impl<'a> Words<'a> {
@@ -202,6 +296,7 @@ impl<'a> Words<'a> {
             mem::replace(&mut self.half, word).is_empty().then_some(())
         } else if is_weekday {
             self.has_weekday = true;
+            self.weekday_as_month = month;
             Some(())
         } else if let Some(month) = month {
             self.month.replace(month).is_none().then_some(())
@@ -274,15 +369,18 @@ mod test {
             ("2026年 11月  5日 木曜日 23:52:13 JST", false),
             ("2026年 11月 05日 星期四 23:52:13 CST", false),
             ("Fri, 06 Nov 2026 00:52:13 +0100", true),
+            ("Thursday, November 5, 2026 11:52:13 PM", false),
+            ("Nov 5, 2026, 11:52:13 PM", false),
+            ("Donnerstag, 5. November 2026 23:52:13", false),
+            ("jeudi 5 novembre 2026 23:52:13", false),
             ("2026-11-06T00:52:13+01:00", true),
             ("1793922733", true),
         ] {
             assert_eq!(line_time(text), Some(Stamp { seconds: MOMENT, is_utc }), "{text}");
         }
-        assert_eq!(
-            line_time("mar. 03 mars 2026 00:00:00 CET").map(|told| told.seconds),
-            Some(1_772_496_000.0)
-        );
+        for text in ["mar. 03 mars 2026 00:00:00 CET", "Mar 3, 2026, 12:00:00 AM"] {
+            assert_eq!(line_time(text).map(|told| told.seconds), Some(1_772_496_000.0), "{text}");
+        }
         for text in [
             "the nov 5 23:52:13 2026",
             "Thu Nov 5 23:52:13 CET CET 2026",

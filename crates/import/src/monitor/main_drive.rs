@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::names::{
-    comes_before, controller, have_same_major, is_layer, is_of_mapper, is_partition_of, is_path_of,
-    is_surely_drive,
+    comes_before, controller, have_same_major, is_layer, is_of_mapper, is_of_nvme, is_partition_of,
+    is_path_of, is_surely_drive,
 };
 use super::{Quantity, Samples};
 use crate::ImportError;
@@ -71,7 +71,7 @@ impl Samples {
         let (sure, others): (Vec<&String>, Vec<&String>) =
             drives.iter().copied().partition(|name| is_surely_drive(name));
         let below = |name: &String| -> Vec<&String> {
-            if !sure.is_empty() {
+            if !sure.is_empty() && !is_of_nvme(name) {
                 return sure.clone();
             }
             let before = |other: &&&String| comes_before(other, name);

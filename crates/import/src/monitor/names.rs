@@ -29,6 +29,14 @@ pub(super) fn have_same_major(name: &str, other: &str) -> bool {
     numbers(name).zip(numbers(other)).is_some_and(|((major, _), (of_other, _))| major == of_other)
 }
 
+/// Whether a number is an NVMe drive's or of a partition of one: of other drives only partitions behind the fifteenth have that major.
+pub(super) fn is_of_nvme(name: &str) -> bool {
+    numbers(name).is_some_and(|(major, _)| major == NVME_MAJOR)
+}
+
+/// Block extended major (devices.txt), which NVMe drives have.
+const NVME_MAJOR: u32 = 259;
+
 /// Whether a number may be the device mapper's, whose major is one of the last that are given out as they come (and virtio's).
 pub(super) fn is_of_mapper(name: &str) -> bool {
     numbers(name).is_some_and(|(major, _)| (252..=254).contains(&major))
@@ -58,7 +66,7 @@ pub(super) fn is_surely_drive(name: &str) -> bool {
 /// Which of two names of one load is rather the drive's: numbers of drives are given out before those of what lies on them, and
 /// 259 is of NVMe.
 pub(super) fn comes_before(name: &str, other: &str) -> bool {
-    let rank = |name: &str| numbers(name).map(|(major, minor)| (major != 259, major, minor));
+    let rank = |name: &str| numbers(name).map(|(major, minor)| (major != NVME_MAJOR, major, minor));
     match (rank(name), rank(other)) {
         (Some(name), Some(other)) => name < other,
         _ => name < other,

@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::when::{since_1970, stamp};
 use super::{Quantity, Samples};
 use crate::device::controller;
-use crate::json::JsonDocuments;
+use crate::json::{JsonDocuments, number};
 use crate::lines::LineReader;
 use crate::part::{RunPart, TimeBase};
 use crate::which_drive::SerialNumbers;
@@ -89,13 +89,13 @@ impl Counted {
     }
 }
 
-/// Reads JSON: a metric a line, or `{"metrics": [..]}`.
+/// Reads JSON: a metric a line, `{"metrics": [..]}`, or a list of metrics.
 pub(crate) fn json(file: &str, lines: LineReader<'_>, device: Option<&str>) -> Result<RunPart, ImportError> {
     let mut documents = JsonDocuments::new(file, lines).with_cut_lists();
     let mut gathered = Gathered::default();
     while let Some(document) = documents.next()? {
         let root: Value = document.parse()?;
-        match root["metrics"].as_array() {
+        match root.as_array().or(root["metrics"].as_array()) {
             Some(all) => all.iter().for_each(|one| gathered.add(&from_json(one))),
             None => gathered.add(&from_json(&root)),
         }
@@ -211,8 +211,11 @@ fn from_json(value: &Value) -> Metric {
     Metric {
         name: value["name"].as_str().unwrap_or_default().to_owned(),
         tags: texts(&value["tags"]),
-        fields: fields.filter_map(|(key, value)| Some((key.clone(), value.as_f64()?))).collect(),
-        t_s: value["timestamp"].as_f64().and_then(since_1970).unwrap_or(f64::NAN),
+        fields: fields.filter_map(|(key, value)| Some((key.clone(), number(value)?))).collect(),
+        t_s: match &value["timestamp"] {
+            Value::String(text) => stamp(text).map_or(f64::NAN, |told| told.seconds),
+            time => time.as_f64().and_then(since_1970).unwrap_or(f64::NAN),
+        },
     }
 }
 

@@ -42,6 +42,8 @@ impl Unit {
             "C" | "celsius" | "Celsius" | "degC" => return heat(0.0, 1.0),
             "F" | "fahrenheit" | "Fahrenheit" | "degF" => return heat(32.0, 1.0 / 1.8),
             "K" | "kelvin" | "Kelvin" => return heat(273.15, 1.0),
+            "?C" => return heat(0.0, 1.0),
+            "?F" => return heat(32.0, 1.0 / 1.8),
             _ if name == "℃" => return heat(0.0, 1.0),
             _ if name == "℉" => return heat(32.0, 1.0 / 1.8),
             _ => {}

@@ -41,6 +41,7 @@ pub(super) fn give_times(
         );
         return Err(ImportError::whole(&reading.file, why));
     }
+    take_local(readings);
     if let Some(pair) = readings.windows(2).find(|pair| !pair[0].is_timed_as(&pair[1])) {
         let why = format!(
             "its time is of another kind than that of {} (told by the reading, by the file's name, or by when it was written): name all files alike",
@@ -79,6 +80,21 @@ pub(super) fn seconds(reading: &HealthReading) -> f64 {
     match reading.when {
         When::Unix(t) | When::Local(t) | When::Written(t) => t,
         When::Never => 0.0,
+    }
+}
+
+/// Takes the time by the clock of the place of all readings, where only some tell another one: of smartctl's JSON and its text, for
+/// one.
+fn take_local(readings: &mut [HealthReading]) {
+    let is_local = |when: When| matches!(when, When::Local(_));
+    let both = |reading: &HealthReading| is_local(reading.when) || reading.local.is_some_and(is_local);
+    if !readings.iter().any(|reading| is_local(reading.when)) || !readings.iter().all(both) {
+        return;
+    }
+    for reading in readings {
+        if let Some(local) = reading.local.filter(|_| !is_local(reading.when)) {
+            reading.when = local;
+        }
     }
 }
 

@@ -113,9 +113,11 @@ pub(in crate::monitor) fn json_samples(
     let (mut reports, mut has_drives) = (Reports::default(), false);
     while let Some(document) = documents.next()? {
         let root: Value = document.parse()?;
-        reports.begin();
-        let hosts = root["sysstat"]["hosts"].as_array().into_iter().flatten();
-        for report in hosts.flat_map(|host| host["statistics"].as_array().into_iter().flatten()) {
+        // Reports that were taken out of their recording are one.
+        if number == 0 || root["sysstat"].is_object() {
+            reports.begin();
+        }
+        for report in statistics(&root) {
             number += 1;
             let mut told = report_time(&report["timestamp"]);
             let has_slashes = report["timestamp"].as_str().is_some_and(|text| text.contains('/'));
@@ -151,6 +153,18 @@ pub(in crate::monitor) fn json_samples(
         return Err(ImportError::whole(file, ONLY_SINCE_BOOT));
     }
     Ok((samples, first))
+}
+
+/// The reports of a document: of a recording, or one or a list of those that a script took out of it (`jq '..statistics[]'`).
+fn statistics(root: &Value) -> Vec<&Value> {
+    match (&root["sysstat"]["hosts"], root) {
+        (Value::Array(hosts), _) => {
+            hosts.iter().flat_map(|host| host["statistics"].as_array().into_iter().flatten()).collect()
+        }
+        (_, Value::Array(reports)) => reports.iter().collect(),
+        (_, report) if report["disk"].is_array() => vec![report],
+        _ => Vec::new(),
+    }
 }
 
 /// A time as iostat (a text) or sadf (date, time, whether it is UTC) has it.
