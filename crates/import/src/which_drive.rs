@@ -51,6 +51,9 @@ impl SerialNumbers {
 /// Refuses readings of two drives: of two serial numbers, or, among those that tell none, of two devices. Where `wanted` names
 /// one of several, the others are left out.
 pub(super) fn one_drive(readings: &mut Vec<HealthReading>, wanted: Option<&str>) -> Result<(), ImportError> {
+    for reading in readings.iter_mut() {
+        reading.serial = reading.serial.take().filter(|serial| !is_masked(serial));
+    }
     let Err(refusal) = is_one_drive(readings) else { return Ok(()) };
     let Some(wanted) = wanted else { return Err(refusal) };
     if !readings.iter().any(|reading| reading.is_of(wanted)) {
@@ -61,6 +64,19 @@ pub(super) fn one_drive(readings: &mut Vec<HealthReading>, wanted: Option<&str>)
     }
     readings.retain(|reading| reading.is_of(wanted) || reading.drive_name().is_none());
     is_one_drive(readings)
+}
+
+/// Whether a serial number was made unreadable, as people do before they show it: it tells no drive from another.
+fn is_masked(serial: &str) -> bool {
+    const MARKS: [&str; 4] = ["***", "xxxx", "###", "..."];
+    const WORDS: [&str; 6] = ["redact", "remove", "hidden", "anonym", "censor", "omitted"];
+    let lower = serial.trim().to_lowercase();
+    let word = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let mut characters = lower.chars();
+    let first = characters.next();
+    MARKS.iter().any(|marks| lower.contains(marks))
+        || WORDS.iter().any(|begin| word.starts_with(begin))
+        || lower.len() > 1 && characters.all(|c| Some(c) == first)
 }
 
 fn is_one_drive(readings: &[HealthReading]) -> Result<(), ImportError> {

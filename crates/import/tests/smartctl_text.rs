@@ -60,6 +60,22 @@ fn one_of_several_drives_is_asked_for() {
     assert_eq!(kelvins(&tried(&both, Some("nvme1")).expect("nvme1")), [317.0]);
 }
 
+/// What people show has its serial numbers made unreadable, all alike: models and devices tell drives apart then.
+#[test]
+fn masked_serial_numbers_are_none() {
+    for masked in ["[REDACTED]", "XXXXXXXXXXXX", "202********D8", "<removed>", "0000000000"] {
+        let of = |model: &str| health(masked, 40, "").replace("EXAMPLE", model);
+        let both = format!("{}{}", of("DRIVE A"), of("OTHER B"));
+        let why = tried(&both, None).expect_err(masked).to_string();
+        assert!(why.contains("--device"), "{masked}: {why}");
+        assert_eq!(kelvins(&tried(&both, Some("other b")).expect(masked)), [313.0]);
+    }
+    for told in ["S1", "S4EWNX0N123456", "AA000000000000000485", "50026B7685DC2C38"] {
+        let two = format!("{}{}", health(told, 40, ""), health("S9", 41, ""));
+        assert!(tried(&two, Some(told)).is_ok(), "{told}");
+    }
+}
+
 #[test]
 fn a_loop_keeps_whole_texts_or_one_line_of_each() {
     let lines: [fn(u32) -> String; 4] = [
