@@ -26,6 +26,8 @@ const LONGER: f64 = 3.0;
 const MOVED_K: f64 = 1.0;
 /// ... and, of two readings alone, by this.
 const SURELY_MOVED_K: f64 = 2.0;
+/// So many pauses show whether they begin and end at one temperature.
+const MANY: usize = 6;
 /// Whether a temperature came to rest does not show in steps as coarse as this.
 const COARSE_K: f64 = 2.0;
 /// No thermostat waits for the last of these shares of what the drive was warmed by.
@@ -44,7 +46,7 @@ pub(super) struct Stops {
 impl Stops {
     pub(super) fn of(runs: &[OpRun], trace: &Trace) -> Self {
         let heat = Readings::new(trace);
-        if by_the_clock(runs, &heat) {
+        if by_the_clock(runs, &heat) || at_any_temperature(runs, &heat) {
             return Self { longest_s: SHORTEST_S, thermostat: Vec::new() };
         }
         Self { longest_s: longest_stop_s(runs, &heat), thermostat: thermostat(runs, &heat) }
@@ -57,6 +59,30 @@ fn by_the_clock(runs: &[OpRun], heat: &Readings<'_>) -> bool {
     // The last one may have been cut short.
     let whole = &loads[..loads.len().saturating_sub(1)];
     whole.len() >= RECURRING && (starts_by_the_clock(&loads) || ends_by_the_clock(whole, heat))
+}
+
+/// Whether pauses end at any temperature: a thermostat has one, and a host's end after a time. Where they begin says less, as a drive
+/// that is throttled is never hotter than its threshold, whoever ends the load.
+fn at_any_temperature(runs: &[OpRun], heat: &Readings<'_>) -> bool {
+    // The first and the last time may have begun before the log did, and ended after it.
+    let inner = runs.get(1..runs.len().saturating_sub(1)).unwrap_or_default();
+    let may_be = |run: &&OpRun| run.0.is_none() && (SHORTEST_S..=LONGEST_STOP_S).contains(&(run.2 - run.1));
+    let pauses = inner.iter().filter(may_be);
+    let coolest_k =
+        |run: &OpRun| heat.within(run.1, run.2 + LATE_S).iter().map(|reading| reading.value).reduce(f64::min);
+    let to_k: Vec<f64> = pauses.filter_map(coolest_k).collect();
+    let steps_k = heat.all.windows(2).map(|pair| (pair[1].value - pair[0].value).abs());
+    let reading_k = middle(steps_k.filter(|by_k| *by_k > 0.0).collect());
+    let one_k = ONE_TEMPERATURE_K + MOVED_K + reading_k;
+    to_k.len() >= MANY && apart_k(to_k) > one_k
+}
+
+/// How far apart these are without a tenth at either end, one at least: a host may pause once as well; 0 of none.
+fn apart_k(mut kelvin: Vec<f64>) -> f64 {
+    kelvin.sort_unstable_by(f64::total_cmp);
+    let tenth = kelvin.len().div_ceil(10);
+    let ends = kelvin.get(tenth).zip(kelvin.get(kelvin.len().saturating_sub(1 + tenth)));
+    ends.map_or(0.0, |(low_k, high_k)| high_k - low_k)
 }
 
 /// From when to when data was moved, in seconds; what rests for less than the shortest time goes on.
