@@ -68,6 +68,8 @@ pub enum Observation {
     StayedAsHot { temp_k: f64, late_k: f64 },
     /// The temperature was held while speed went on falling, by this share of full speed.
     Held { temp_k: f64, share: f64 },
+    /// The temperature stood for as long as the drive was slow, though it moves at full speed.
+    Stood { temp_k: f64, span_s: f64 },
     /// The drive stayed slow although it cooled.
     SlowThoughCooled { temp_k: f64, late_k: f64 },
     /// The drive stayed slow though it cooled to `late_k`; others had come back by `release_k`.
@@ -148,6 +150,8 @@ pub enum Observation {
     BurstsAfterRest { length_s: f64, rest_s: f64 },
     /// It recurs at a fixed interval, hot or cool.
     Clockwork { times: usize, period_s: f64, between_k: [f64; 2] },
+    /// It came so often at a period that people choose, to the row.
+    KeptTime { times: usize, period_s: f64 },
     /// It came after a time at full speed that differs from that before its neighbours.
     Irregular { gap_s: f64, usual_s: f64 },
     /// It recurs, at a fixed interval where there is a period.
@@ -183,6 +187,7 @@ impl Observation {
             }
             Self::StayedAsHot { .. }
             | Self::Held { .. }
+            | Self::Stood { .. }
             | Self::FellSlowly { .. }
             | Self::SankThoughCooled { .. }
             | Self::SankAlready { .. }
@@ -215,6 +220,7 @@ impl Observation {
             | Self::AsSoonFromCool { .. }
             | Self::BurstsAfterRest { .. }
             | Self::Clockwork { .. }
+            | Self::KeptTime { .. }
             | Self::Irregular { .. }
             | Self::Recurs { .. } => Rule::Recurring,
         })

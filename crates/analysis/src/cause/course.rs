@@ -10,6 +10,7 @@ use super::evidence::Evidence;
 use super::evidence::Suspect::{Slc, Tmt1, Tmt2, Vendor};
 use super::likelihood::{ONE_THRESHOLD_K, seen_once};
 use super::release;
+use super::stood;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
 
@@ -53,6 +54,10 @@ struct SlowFall {
 pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) -> RanHotter {
     let ran_hotter = hotter_before(case, onset_k, evidence);
     meanwhile(case, onset_k, evidence);
+    if let Some(stood) = stood::stood(case, onset_k) {
+        let seen = Observation::Stood { temp_k: stood.temp_k, span_s: case.span_s() };
+        evidence.weigh_heat(seen, stood.weight, &[]);
+    }
     let slowly = case.fell_over_s().map(|over_s| SlowFall { over_s, cooled_k: cooled_since_hottest(case) });
     if let Some(already) = slowly.and_then(|_| sank_already(case, onset_k)) {
         let seen = Observation::SankAlready { share: already.lost, from_k: already.from_k };
@@ -158,9 +163,10 @@ pub(super) fn was_held(case: &Case, onset_k: f64) -> bool {
     let readings = case.heat.within(case.start_s(), case.end_s()).iter().map(|reading| reading.value);
     let (low_k, high_k) = readings.fold((f64::INFINITY, 0.0f64), |(low, high), k| (low.min(k), high.max(k)));
     let stood_k = 2.0 * ROUNDING_K.max(case.heat.step_k);
-    case.span_s() >= HELD_FOR_S
+    let cools = case.span_s() >= HELD_FOR_S
         && high_k - low_k <= stood_k
-        && would_cool_k(case, onset_k) >= HELD_SHOWS_K + stood_k
+        && would_cool_k(case, onset_k) >= HELD_SHOWS_K + stood_k;
+    cools || stood::held(case, onset_k)
 }
 
 /// Whether the temperature was held while speed went on giving way: what is no heat does not follow a temperature.

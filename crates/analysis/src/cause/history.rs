@@ -6,6 +6,7 @@ use super::crossing::HYSTERESIS_K;
 use super::drops::SpeedDrop;
 use super::eras::Eras;
 use super::heat::Heat;
+use super::stood::Movement;
 use crate::findings::SegmentOp;
 use crate::segment::{Piece, Stretch};
 use measure::Point;
@@ -42,6 +43,8 @@ pub(crate) struct History {
     by_op: BTreeMap<HistoryKey, OpHistory>,
     /// When settings that nobody recorded may have moved.
     pub(super) eras: Eras,
+    /// How far the temperature moves at full speed.
+    pub(super) movement: Movement,
     /// The coolest reading of the run, in kelvins; infinite without any.
     pub coolest_k: f64,
     /// Speeds after the fast cache was found full, in bytes per second.
@@ -138,6 +141,7 @@ impl History {
         }
         visit.end(&mut history);
         history.eras = eras;
+        history.movement = Movement::new(heat, &at_full_speed_s(pieces, &slow));
         for sums in history.by_op.values_mut() {
             sums.onsets_k.sort_by(f64::total_cmp);
             sums.full_speed_s.values_mut().for_each(sum_from_hottest);
@@ -257,6 +261,25 @@ impl History {
     fn of_mut(&mut self, key: HistoryKey) -> &mut OpHistory {
         self.by_op.entry(key).or_default()
     }
+}
+
+/// The times at full speed in one go, from when to when and when their load had begun, in seconds.
+fn at_full_speed_s(pieces: &[Piece], slow: &[Slow]) -> Vec<(f64, f64, f64)> {
+    let mut times_s: Vec<(f64, f64, f64)> = Vec::new();
+    let (mut began_s, mut goes_on) = (0.0, None);
+    for (piece, slow) in pieces.iter().zip(slow) {
+        if goes_on.is_none_or(|(stretch, _)| stretch != piece.stretch) {
+            (began_s, goes_on) = (piece.start_s, None);
+        }
+        let full = matches!(slow, Slow::No) && !piece.stopped;
+        match times_s.last_mut() {
+            Some((.., end_s)) if full && goes_on == Some((piece.stretch, true)) => *end_s = piece.end_s,
+            _ if full => times_s.push((began_s, piece.start_s, piece.end_s)),
+            _ => {}
+        }
+        goes_on = Some((piece.stretch, full));
+    }
+    times_s
 }
 
 /// When the first drop of each stretch began, in seconds, by operation.

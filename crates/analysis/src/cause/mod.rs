@@ -5,6 +5,7 @@
 
 mod already;
 mod amounts;
+mod beat;
 mod beginning;
 mod cache;
 mod case;
@@ -28,6 +29,7 @@ mod schedule;
 mod settle;
 mod shape;
 pub(crate) mod starts;
+mod stood;
 mod uneven;
 mod weigh;
 mod within;
@@ -221,6 +223,7 @@ fn judge_from(
     }
     recurring::clockwork(&mut judged, stretches, pieces, heat);
     recurring::irregular(&mut judged, pieces, heat.slice_s);
+    beat::weigh(&mut judged, heat.slice_s);
     schedule::weigh(&mut judged, stretches, pieces, heat);
     uneven::weigh(&mut judged, stretches, pieces);
     settle::judge(&mut judged, &history.eras);

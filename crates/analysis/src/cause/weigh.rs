@@ -14,6 +14,7 @@ use super::heat::HeatMove;
 use super::left::SpeedLeft;
 use super::likelihood::{ONE_THRESHOLD_K, seen_once};
 use super::release::{HeldOn, Release};
+use super::stood;
 use crate::COOL_K;
 use crate::findings::{Cause, SegmentOp};
 use crate::observation::Observation;
@@ -176,7 +177,10 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
     let half_k = spread_k.max(LEAST_BAND_K);
     // What is read once in a while stayed at least half of that time.
     let least_s = 0.5 * case.heat.period_s;
-    let stay_s_per_k = |set| case.history.stay_s(of, set, temp_k, half_k).max(least_s) / (2.0 * half_k);
+    // What holds a temperature does so before enough is lost to be seen, and after.
+    let held = stood::held(case, temp_k);
+    let stay_s = |set| if held { least_s } else { case.history.stay_s(of, set, temp_k, half_k).max(least_s) };
+    let stay_s_per_k = |set| stay_s(set) / (2.0 * half_k);
     let moved = case.history.eras.moves() > 0;
     let stretch = case.pieces[case.drop.first].stretch;
     let [quiet_s, _] = case.history.quiet_s(of, stretch, temp_k - 2.0 * spread_k);
@@ -384,7 +388,9 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     let little = shows_it
         && case.onset_k().is_some()
         && case.strength().is_some_and(|strength| strength > LITTLE_LOST);
-    if little && case.drop.sharp && !case.pieces[case.drop.first].gradual {
+    let at_once = case.drop.sharp && !case.pieces[case.drop.first].gradual;
+    // What a room makes a regulator give away over an hour is a step only in the pieces that speed is cut into.
+    if little && at_once && !case.onset_k().is_some_and(|onset_k| stood::held(case, onset_k)) {
         evidence.weigh_heat(Observation::LittleLost, -1.6, &[]);
     }
     if let Some((before, after)) = power_states(case) {

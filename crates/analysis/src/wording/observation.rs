@@ -136,6 +136,10 @@ pub fn observation(seen: &Observation) -> String {
             let lost = 100.0 * share;
             format!("The temperature was held at {} while speed went on falling by {lost:.0} %.", at(temp_k))
         }
+        Seen::Stood { temp_k, span_s } => format!(
+            "The temperature stood at {} for the {span_s:.0} s of the drop; at full speed it moves in as long.",
+            at(temp_k)
+        ),
         Seen::SankThoughCooled { cooled_k } => {
             format!("Speed went on sinking while the drive cooled by {cooled_k:.0} K.")
         }
@@ -283,6 +287,9 @@ pub fn observation(seen: &Observation) -> String {
             "It recurred {times} times, every {period_s:.0} s, at temperatures from {} to {}.",
             at(low),
             at(high)
+        ),
+        Seen::KeptTime { times, period_s } => format!(
+            "It came {times} times, every {period_s:.0} s to the row; a timer keeps such times, a threshold hardly ever."
         ),
         Seen::Irregular { gap_s, usual_s } => format!(
             "It began after {gap_s:.0} s at full speed, its neighbours after {usual_s:.0} s; a threshold is reached after about the same time each time."

@@ -9,6 +9,7 @@ mod drive;
 mod everyday;
 mod explained;
 mod falling;
+mod held;
 mod hidden;
 mod lab;
 mod levels;
