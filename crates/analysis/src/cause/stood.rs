@@ -104,7 +104,7 @@ pub(super) fn stood(case: &Case, onset_k: f64) -> Option<Stood> {
     let stands =
         moved_k <= STANDS_K.max(rounding_k) && (temp_k - onset_k).abs() <= AT_ONSET_K.max(rounding_k);
     let weight = case.history.movement.weight(moved_k.max(rounding_k), span_s);
-    let hottest_k = temp_k.max(onset_k) + ONE_THRESHOLD_K;
+    let hottest_k = onset_k + ONE_THRESHOLD_K;
     let is_hottest = case.history.full_speed_s_above((case.op, false), hottest_k) <= case.heat.lag_s();
     let stands = stands && is_hottest && cooler_where_slower_k(case) <= COOLER_K;
     (stands && weight > 0.0).then_some(Stood { temp_k, weight })
