@@ -17,9 +17,12 @@ UNTHOUGHT_OF = 0.02
 
 
 def drops(path):
+    """Those whose cause the log decides."""
     with open(path) as file:
         for line in file:
-            yield json.loads(line)
+            drop = json.loads(line)
+            if not drop["truth"].startswith("Undecided"):
+                yield drop
 
 
 def probabilities(rows, without=None):

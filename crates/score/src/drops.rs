@@ -43,8 +43,8 @@ fn truth(run: &Labelled, event: &Event) -> Option<String> {
     let off = |episode: &&Episode| off_s(episode.onset_s, event.t_s);
     let near = run.truth.episodes.iter().filter(|episode| off(episode) <= run.truth.within_s + 1e-6);
     let nearest = near.min_by(|a, b| off(a).total_cmp(&off(b)));
-    if let Some(cause) = nearest.and_then(|episode| episode.cause) {
-        return Some(format!("{cause:?}"));
+    if let Some(episode) = nearest {
+        return episode.cause.map(|cause| format!("{cause:?}"));
     }
     if let Some(episode) =
         run.truth.undecided.iter().find(|episode| off(episode) <= run.truth.within_s + 1e-6)
