@@ -12,7 +12,7 @@ use super::likelihood::ONE_THRESHOLD_K;
 const LEAST_S: f64 = 300.0;
 /// A load warms a drive up for so long, whatever the room does.
 const WARM_UP_S: f64 = 1200.0;
-/// Fewer readings do not show that it stood; of more, so many are enough.
+/// Fewer readings do not show that it stood, also in as many periods; of more, so many are enough.
 const LEAST_READINGS: usize = 5;
 const MOST_READINGS: usize = 32;
 /// Each length of windows is so much longer than the one before, and as long as a drop up to this.
@@ -55,7 +55,9 @@ impl Movement {
         let settled: Vec<(f64, f64)> = settled.filter(|(from_s, to_s)| to_s - from_s >= LEAST_S).collect();
         let longest_s = settled.iter().map(|(from_s, to_s)| to_s - from_s).fold(0.0, f64::max);
         let lengths = std::iter::successors(Some(LEAST_S), |length_s| Some(LONGER * length_s));
-        let windows = lengths.take_while(|length_s| *length_s <= longest_s);
+        let read_s = LEAST_READINGS as f64 * heat.period_s;
+        let windows =
+            lengths.skip_while(|length_s| *length_s < read_s).take_while(|length_s| *length_s <= longest_s);
         let windows = windows.map(|length_s| Windows::new(heat, &settled, length_s));
         Self { by_length: windows.filter(|windows| !windows.moved_k.is_empty()).collect() }
     }
@@ -75,7 +77,10 @@ impl Windows {
     fn new(heat: &Heat, settled: &[(f64, f64)], length_s: f64) -> Self {
         let long = || settled.iter().filter(|(from_s, to_s)| to_s - from_s >= length_s);
         let starts_s = |(from_s, to_s): &(f64, f64)| {
+            // Where hardly anything was read there are no more windows than readings.
+            let most = heat.within(*from_s, *to_s).len();
             let (from_s, windows) = (*from_s, ((to_s - from_s) / length_s * 2.0) as usize - 1);
+            let windows = windows.min(most);
             (0..windows).map(move |at| from_s + at as f64 * length_s / 2.0)
         };
         let moved = |from_s: f64| Some(middle_of(heat, from_s, from_s + length_s)?.1);
