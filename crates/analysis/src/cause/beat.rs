@@ -6,6 +6,7 @@
 use super::Judged;
 use super::evidence::Suspect;
 use super::likelihood::seen_once;
+use super::recurring;
 use super::shape;
 use crate::observation::Observation;
 
@@ -23,12 +24,7 @@ const MOST: f64 = 6.0;
 
 /// Weighs that drops of one kind keep a time that people choose.
 pub(super) fn weigh(judged: &mut [Judged], slice_s: f64) {
-    let began_fast = |judged: &Judged| {
-        judged.drop.recovered
-            && judged.drop.inside.is_none()
-            && !judged.drop.at_start
-            && judged.onset_k.is_some()
-    };
+    let began_fast = |judged: &Judged| recurring::came_back(judged) && !judged.drop.at_start;
     let any: Vec<usize> = (0..judged.len()).filter(|at| began_fast(&judged[*at])).collect();
     let kind = shape::of_one_kind(&any, |at| judged[at].shape);
     let began_s: Vec<f64> = kind.iter().map(|at| judged[*at].start_s).collect();

@@ -136,7 +136,7 @@ fn foretold_s(drop: &Judged, samples: &[Interval], period_s: f64, slice_s: f64) 
 
 /// Whether speed came back from it while the load went on, where the temperature is known; drops inside others are part of
 /// those.
-const fn came_back(judged: &Judged) -> bool {
+pub(super) const fn came_back(judged: &Judged) -> bool {
     judged.drop.recovered && judged.drop.inside.is_none() && judged.onset_k.is_some()
 }
 

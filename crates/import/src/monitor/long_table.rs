@@ -20,7 +20,7 @@ const SERIES: [&str; 3] = ["series", "metric", "field"];
 /// A dashboard's panel has fewer lines; a column that holds ever new names is none of series.
 const MOST_SERIES: usize = 1024;
 
-/// As many rows as a plain CSV may have.
+/// About as many rows as a plain CSV may have.
 const MOST_ROWS: usize = 4_000_000;
 
 /// Which cell of a row is what, and what cells are separated by.

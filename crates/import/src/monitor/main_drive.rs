@@ -3,12 +3,11 @@
 //! The one that `--device` names; else the only one; else the one that moved nine tenths of all data. Layers above drives, partitions and
 //! paths of a drive that is there too and sums are no drives.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::names::{
     comes_before, controller, have_same_major, is_layer, is_of_mapper, is_of_nvme, is_partition_of,
-    is_path_of, is_surely_drive,
+    is_path_of, is_surely_drive, order,
 };
 use super::{Quantity, Samples};
 use crate::ImportError;
@@ -110,7 +109,7 @@ impl Samples {
     fn partitions<'a>(&self, whole: &String, others: &[&'a String]) -> Vec<&'a String> {
         let is_behind = |other: &&String| have_same_major(other, whole) && comes_before(whole, other);
         let mut behind: Vec<&String> = others.iter().copied().filter(is_behind).collect();
-        behind.sort_by(|a, b| if comes_before(a, b) { Ordering::Less } else { Ordering::Greater });
+        behind.sort_by(|a, b| order(a, b));
         let count =
             (1..=behind.len().min(MOST_PARTITIONS)).find(|count| self.holds(&behind[..*count], whole));
         behind.truncate(count.unwrap_or(0));

@@ -1,5 +1,7 @@
 //! Names of block devices: which are drives, and which stand on others.
 
+use std::cmp::Ordering;
+
 use crate::device::nvme;
 
 /// Block devices that stand on others, or on memory, or hold other media (Linux, Documentation/admin-guide/devices.txt).
@@ -63,14 +65,19 @@ pub(super) fn is_surely_drive(name: &str) -> bool {
         || numbers(name).is_some_and(|(major, _)| minors_a_drive(major).is_some())
 }
 
-/// Which of two names of one load is rather the drive's: numbers of drives are given out before those of what lies on them, and
+/// Which of two names of one load is rather the drive's, that first: numbers of drives are given out before those of what lies on them, and
 /// 259 is of NVMe.
-pub(super) fn comes_before(name: &str, other: &str) -> bool {
+pub(super) fn order(name: &str, other: &str) -> Ordering {
     let rank = |name: &str| numbers(name).map(|(major, minor)| (major != NVME_MAJOR, major, minor));
     match (rank(name), rank(other)) {
-        (Some(name), Some(other)) => name < other,
-        _ => name < other,
+        (Some(name), Some(other)) => name.cmp(&other),
+        _ => name.cmp(other),
     }
+}
+
+/// Whether a name is rather the drive's than another one.
+pub(super) fn comes_before(name: &str, other: &str) -> bool {
+    order(name, other).is_lt()
 }
 
 /// `nvme0` of `nvme0n1`.

@@ -39,11 +39,9 @@ impl Unit {
         let letters: String = name.chars().filter(char::is_ascii).collect();
         match letters.as_str() {
             _ if name.starts_with(['µ', 'μ']) => return None,
-            "C" | "celsius" | "Celsius" | "degC" => return heat(0.0, 1.0),
-            "F" | "fahrenheit" | "Fahrenheit" | "degF" => return heat(32.0, 1.0 / 1.8),
+            "C" | "?C" | "celsius" | "Celsius" | "degC" => return heat(0.0, 1.0),
+            "F" | "?F" | "fahrenheit" | "Fahrenheit" | "degF" => return heat(32.0, 1.0 / 1.8),
             "K" | "kelvin" | "Kelvin" => return heat(273.15, 1.0),
-            "?C" => return heat(0.0, 1.0),
-            "?F" => return heat(32.0, 1.0 / 1.8),
             _ if name == "℃" => return heat(0.0, 1.0),
             _ if name == "℉" => return heat(32.0, 1.0 / 1.8),
             _ => {}

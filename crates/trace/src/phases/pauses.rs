@@ -26,7 +26,7 @@ const LONGER: f64 = 3.0;
 const MOVED_K: f64 = 1.0;
 /// ... and, of two readings alone, by this.
 const SURELY_MOVED_K: f64 = 2.0;
-/// So many pauses show whether they begin and end at one temperature.
+/// So many pauses show whether they end at one temperature.
 const MANY: usize = 6;
 /// Whether a temperature came to rest does not show in steps as coarse as this.
 const COARSE_K: f64 = 2.0;
@@ -68,9 +68,7 @@ fn at_any_temperature(runs: &[OpRun], heat: &Readings<'_>) -> bool {
     let inner = runs.get(1..runs.len().saturating_sub(1)).unwrap_or_default();
     let may_be = |run: &&OpRun| run.0.is_none() && (SHORTEST_S..=LONGEST_STOP_S).contains(&(run.2 - run.1));
     let pauses = inner.iter().filter(may_be);
-    let coolest_k =
-        |run: &OpRun| heat.within(run.1, run.2 + LATE_S).iter().map(|reading| reading.value).reduce(f64::min);
-    let to_k: Vec<f64> = pauses.filter_map(coolest_k).collect();
+    let to_k: Vec<f64> = pauses.filter_map(|run| heat.cooled_to_k(run.1, run.2)).collect();
     let steps_k = heat.all.windows(2).map(|pair| (pair[1].value - pair[0].value).abs());
     let reading_k = middle(steps_k.filter(|by_k| *by_k > 0.0).collect());
     let one_k = ONE_TEMPERATURE_K + MOVED_K + reading_k;
@@ -235,9 +233,8 @@ fn cooling_pauses(runs: &[OpRun], heat: &Readings<'_>) -> Vec<CoolingPause> {
     let mut pauses = Vec::new();
     for run in (0..runs.len()).filter(paused) {
         let (_, start_s, end_s) = runs[run];
-        let coolest =
-            heat.within(start_s, end_s + LATE_S).iter().map(|reading| reading.value).reduce(f64::min);
-        let Some((from_k, to_k)) = heat.stopped_at_k(start_s, end_s).zip(coolest) else { return Vec::new() };
+        let temps_k = heat.stopped_at_k(start_s, end_s).zip(heat.cooled_to_k(start_s, end_s));
+        let Some((from_k, to_k)) = temps_k else { return Vec::new() };
         let to_k = (run + 1 < runs.len()).then_some(to_k);
         let halfway_k =
             |from_s: f64, to_s: f64| Some(heat.within(from_s, f64::midpoint(from_s, to_s)).last()?.value);
@@ -281,5 +278,10 @@ impl<'a> Readings<'a> {
         let late_s = LATE_S.max(2.5 * self.row_s);
         let around = self.within(stop_s - late_s, end_s.min(stop_s + LATE_S));
         around.iter().map(|reading| reading.value).reduce(f64::max)
+    }
+
+    /// How cool the drive got while nothing moved from `stop_s` to `end_s`, up to when a late sensor has shown it, in kelvins.
+    fn cooled_to_k(&self, stop_s: f64, end_s: f64) -> Option<f64> {
+        self.within(stop_s, end_s + LATE_S).iter().map(|reading| reading.value).reduce(f64::min)
     }
 }
