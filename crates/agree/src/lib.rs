@@ -41,7 +41,8 @@ const EVERYWHERE: [&str; 5] = ["Speed", "Of full speed", "IOPS", "p99", "Tempera
 /// Claims that nothing can carry.
 const CLAIMS: [&str; 3] = ["not slowed down", "was not throttled", "full speed throughout"];
 /// What a constant speed is held against.
-const REFERENCES: [&str; 4] = ["no slower", "no faster speed is known", "of full speed", "rate limit"];
+const REFERENCES: [&str; 5] =
+    ["no slower", "no faster speed is known", "of full speed", "rate limit", "of the link rate"];
 
 /// Holds all that is shown of a run against each other.
 pub fn check(run: &ReportInput) -> Agreement {

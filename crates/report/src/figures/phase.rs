@@ -183,7 +183,7 @@ pub(crate) fn figures(input: &ReportInput) -> Vec<PhaseFigures> {
         phases.flat_map(|(index, phase)| of_phase(input, &told, Some(index), phase)).collect()
     };
     count_repetitions(&mut all);
-    reference::settle(&mut all);
+    reference::settle(&mut all, input.link_bytes_per_s);
     if input.findings.caveats.contains(&NEVER_COOL) {
         let hot = |one: &&mut PhaseFigures| one.temperature_c.is_some_and(|[first, ..]| first >= HOT_C);
         all.iter_mut().filter(hot).for_each(|one| one.full = None);

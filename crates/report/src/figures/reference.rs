@@ -1,7 +1,8 @@
 //! By what a full speed is known: a load that ran at one speed from its first to its last second may be slow throughout.
 //!
-//! Its own speed is a reference where something within it was slower, or where it stayed while the drive warmed; else
-//! a phase of the same load is. Where the run has neither, full speed is not known.
+//! Its own speed is a reference where something within it was slower, where it is about what the link carries, or where the record says
+//! what was asked for and it stayed while the drive warmed; else a phase of the same load is. Where the run has none of these, full speed is
+//! not known: of a log, that a drive got no slower while it warmed says that heat did nothing, and not how much the host asked for.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,10 @@ use analysis::findings::Label;
 
 use super::phase::{FullSpeed, FullSpeedSeen, PhaseFigures};
 
+/// A speed from this share of the link's on is the link's.
+pub(crate) const AT_LINK: f64 = 0.9;
+/// More than the link carries, by more than framing explains, is no share of it.
+pub(crate) const MOST_OF_LINK: f64 = 1.05;
 /// A rise from which on a constant speed says that heat did nothing: more than rounding and sensor noise.
 const WARMED_C: f64 = 5.0;
 
@@ -33,8 +38,8 @@ pub(crate) fn warmed(one: &PhaseFigures) -> Option<[f64; 2]> {
 }
 
 /// Settles which full speeds are known; `full` comes as the speed of the segments that are called full speed.
-pub(super) fn settle(all: &mut [PhaseFigures]) {
-    let fastest = FastestLoads::new(all);
+pub(super) fn settle(all: &mut [PhaseFigures], link_bytes_per_s: Option<f64>) {
+    let fastest = FastestLoads::new(all, link_bytes_per_s);
     let settled: Vec<_> = all.iter().map(|one| fastest.reference(one, all)).collect();
     for (one, (full, faster)) in all.iter_mut().zip(settled) {
         (one.full, one.faster) = (full, faster);
@@ -58,18 +63,19 @@ struct FastestLoads {
     /// Only those that show by themselves that they ran at full speed.
     shown: BTreeMap<Load, Speed>,
     by_op: BTreeMap<&'static str, Speed>,
+    link_bytes_per_s: Option<f64>,
 }
 
 impl FastestLoads {
-    fn new(all: &[PhaseFigures]) -> Self {
-        let mut fastest = Self::default();
+    fn new(all: &[PhaseFigures], link_bytes_per_s: Option<f64>) -> Self {
+        let mut fastest = Self { link_bytes_per_s, ..Self::default() };
         for (index, one) in all.iter().enumerate() {
             let Some(bytes_per_s) = speed(one) else { continue };
             let speed = Speed { bytes_per_s, index };
             keep(&mut fastest.by_op, one.op, speed);
             if one.full.is_some() {
                 keep(&mut fastest.by_load, load(one), speed);
-                if shows_full_speed(one) {
+                if fastest.shows_full_speed(one) {
                     keep(&mut fastest.shown, load(one), speed);
                 }
             }
@@ -82,7 +88,7 @@ impl FastestLoads {
         let Some(own) = speed(one) else { return (None, None) };
         let is_faster = |other: &Speed| other.bytes_per_s > FASTER * own;
         let is_certain = has_slow_part(one)
-            || shows_full_speed(one) && !self.alike(one).is_some_and(|other| is_faster(&other));
+            || self.shows_full_speed(one) && !self.alike(one).is_some_and(|other| is_faster(&other));
         if one.full.is_some() && is_certain {
             return (one.full, None);
         }
@@ -111,11 +117,17 @@ impl FastestLoads {
             Some(own) => {
                 let as_fast = |other: &Speed| own.bytes_per_s <= FASTER * other.bytes_per_s;
                 let shown = || self.shown.get(&load(one)).copied().filter(as_fast);
-                fastest.filter(is_faster).or_else(|| shown().filter(|_| !shows_full_speed(one)))
+                fastest.filter(is_faster).or_else(|| shown().filter(|_| !self.shows_full_speed(one)))
             }
             // What is faster than all that shows its full speed is no share of it.
             None => fastest.filter(|other| speed(one).is_some_and(|own| own <= FASTER * other.bytes_per_s)),
         }
+    }
+
+    /// Whether it shows by itself that it ran at full speed.
+    fn shows_full_speed(&self, one: &PhaseFigures) -> bool {
+        let asked = !one.what.is_empty();
+        is_slowed(one) || is_at_link(one, self.link_bytes_per_s) || asked && warmed(one).is_some()
     }
 
     /// The fastest of the loads that the record does not tell apart from this one.
@@ -148,6 +160,12 @@ fn speed(one: &PhaseFigures) -> Option<f64> {
         .filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
+/// Whether a load is about as fast as its link.
+pub(crate) fn is_at_link(one: &PhaseFigures, link_bytes_per_s: Option<f64>) -> bool {
+    let is_about = |(mean, link): (f64, f64)| (AT_LINK * link..=MOST_OF_LINK * link).contains(&mean);
+    one.mean_bytes_per_s.zip(link_bytes_per_s).is_some_and(is_about)
+}
+
 /// Whether something within the load was slower than the rest, a ramp at its beginning aside.
 fn is_slowed(one: &PhaseFigures) -> bool {
     let at = |wanted: Label| one.labels.iter().position(|label| *label == wanted);
@@ -158,11 +176,6 @@ fn is_slowed(one: &PhaseFigures) -> bool {
 /// Whether more than a dip was slower: a dip ends by itself, and what is around it may be slow as well.
 pub(super) fn has_slow_part(one: &PhaseFigures) -> bool {
     one.labels.iter().any(|label| matches!(label, Label::Throttled | Label::SlcExhausted | Label::Unknown))
-}
-
-/// Whether it shows by itself that it ran at full speed.
-fn shows_full_speed(one: &PhaseFigures) -> bool {
-    is_slowed(one) || warmed(one).is_some()
 }
 
 fn faster_load(one: &PhaseFigures, other: &PhaseFigures, bytes_per_s: f64) -> FasterLoad {

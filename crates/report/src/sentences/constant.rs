@@ -3,7 +3,6 @@
 use analysis::findings::Label;
 
 use super::capitalised;
-use super::summary::BELOW_LINK;
 use super::verdict::Reason;
 use crate::figures::{self, FasterLoad, FullSpeedSeen, PhaseFigures};
 use crate::format;
@@ -19,8 +18,6 @@ const LEAST_S: f64 = 10.0;
 const FAR_BELOW: f64 = 0.1;
 /// A sample of up to this length is a second.
 const SECOND_S: f64 = 1.5;
-/// More than the link carries, by more than framing explains, is no share of it.
-const MOST_OF_LINK: f64 = 1.05;
 
 /// Loads that nothing slowed down: each with what its speed is held against.
 pub(super) fn quiet(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<Reason> {
@@ -76,7 +73,8 @@ fn constant(one: &PhaseFigures, input: &ReportInput) -> String {
     };
     let mut clauses = vec![format!("{subject}: {how} {speed} for {span}")];
     clauses.extend(between(one).filter(|_| one.is_unsteady()));
-    clauses.push(reference(one));
+    clauses.extend(reference(one, input));
+    clauses.extend(no_slower(one).filter(|_| one.full.is_none()));
     clauses.extend(one.faster.as_ref().filter(|_| one.full.is_none()).map(|other| faster(other, one)));
     clauses.extend(share_of_link(one, input));
     clauses.extend(slowest(one));
@@ -89,31 +87,45 @@ fn between(one: &PhaseFigures) -> Option<String> {
     Some(format!("{low} to {high} in nine tenths of it"))
 }
 
-/// What the speed is held against.
-fn reference(one: &PhaseFigures) -> String {
+/// What the speed is held against; `None` where that is the link, of which the share is told.
+fn reference(one: &PhaseFigures, input: &ReportInput) -> Option<String> {
     let Some(full) = one.full else {
-        return match one.other_run_bytes_per_s {
+        return Some(match one.other_run_bytes_per_s {
             Some(other) => {
                 format!("another run of the drive {} at {}", verb(one), format::speed(Some(other)))
             }
             None => "no faster speed is known for this load".to_owned(),
-        };
+        });
     };
     let share = || one.share_of_full().map_or_else(|| format::UNKNOWN.to_owned(), format::percent);
     let speed = format::speed(Some(full.bytes_per_s));
     let other = one.faster.as_ref().filter(|other| !other.phase.starts_with(UNNAMED));
-    match (full.seen, other, figures::warmed(one)) {
+    match (full.seen, other, no_slower(one)) {
         (FullSpeedSeen::SameLoad, Some(other), _) => {
-            format!("{} of full speed, {speed} in phase `{}`", share(), other.phase)
+            Some(format!("{} of full speed, {speed} in phase `{}`", share(), other.phase))
         }
-        (FullSpeedSeen::Here, _, Some([first, highest])) if one.labels.as_slice() == [Label::FullSpeed] => {
-            format!("no slower at {} than at {}", format::degrees(highest), format::degrees(first))
-        }
+        (FullSpeedSeen::Here, _, Some(no_slower)) => Some(no_slower),
         (FullSpeedSeen::Here, Some(other), _) => {
-            format!("no slower than the same load in phase `{}`", other.phase)
+            Some(format!("no slower than the same load in phase `{}`", other.phase))
         }
-        _ => format!("{} of full speed, {speed}", share()),
+        (FullSpeedSeen::Here, None, _)
+            if is_even(one) && figures::is_at_link(one, input.link_bytes_per_s) =>
+        {
+            None
+        }
+        _ => Some(format!("{} of full speed, {speed}", share())),
     }
+}
+
+/// "no slower at 63 °C than at 45 °C": heat did nothing.
+fn no_slower(one: &PhaseFigures) -> Option<String> {
+    let [first, highest] = figures::warmed(one).filter(|_| is_even(one) && !one.is_unsteady())?;
+    Some(format!("no slower at {} than at {}", format::degrees(highest), format::degrees(first)))
+}
+
+/// Whether it ran at one speed from its first to its last second.
+fn is_even(one: &PhaseFigures) -> bool {
+    one.labels.as_slice() == [Label::FullSpeed]
 }
 
 /// "phase `fill` wrote at 2.60 GB/s": what says most about a load whose full speed is not known.
@@ -140,7 +152,7 @@ fn verb(one: &PhaseFigures) -> &'static str {
 fn share_of_link(one: &PhaseFigures, input: &ReportInput) -> Option<String> {
     let share = one.mean_bytes_per_s? / input.link_bytes_per_s?;
     let is_open = !one.leads_with_iops() && (one.full.is_none() || one.op == "read");
-    let is_worth = share <= MOST_OF_LINK && (share >= BELOW_LINK || is_open);
+    let is_worth = share <= figures::MOST_OF_LINK && (share >= figures::AT_LINK || is_open);
     is_worth.then(|| format!("{} of the link rate", format::percent(share)))
 }
 

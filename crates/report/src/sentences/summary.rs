@@ -18,8 +18,6 @@ use crate::view::ReportInput;
 
 /// Written data from which on an SLC cache is worth a word: less fills none.
 const CACHE_WORTH_BYTES: f64 = 1e9;
-/// A throttled speed below this share of the link's is not the link's.
-pub(super) const BELOW_LINK: f64 = 0.9;
 
 /// From this confidence on that nothing throttled, throttling is ruled out.
 const SURE: f64 = 0.95;
@@ -145,7 +143,7 @@ fn ruled_out(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<String> {
     }
     let slow = figures.iter().filter_map(|one| one.throttled_bytes_per_s).reduce(f64::max);
     if let (Some(link), Some(slow)) = (input.link_bytes_per_s, slow)
-        && slow < BELOW_LINK * link
+        && slow < figures::AT_LINK * link
     {
         told.push(format!(
             "link: {} while throttled is {} of its {}",
