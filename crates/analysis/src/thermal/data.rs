@@ -21,6 +21,10 @@ const LEAST_READINGS: usize = 30;
 const MOST_UNREAD: f64 = 0.1;
 /// Load of one operation for less than this says nothing about it.
 const LEAST_LOAD_S: f64 = 30.0;
+/// More than this is load, in GB/s.
+const LOADED: f64 = 0.01;
+/// A row this long is longer than a sensor lags: whether its time is that of its beginning or of its end makes a difference.
+const LONG_ROW_S: f64 = 4.0;
 /// One reading in so many seconds is enough, and so many altogether.
 const ENOUGH_S: f64 = 4.0;
 const ENOUGH: f64 = 300.0;
@@ -39,6 +43,10 @@ pub(super) struct ThermalData {
     pub apart_s: f64,
     /// The sensor's resolution in kelvins.
     pub step_k: f64,
+    /// By how much earlier than the log has it the load may have been, in seconds: the time of a long row may be that of its end.
+    pub early_s: Vec<f64>,
+    /// By how much the temperature rose from the first reading to the second, in kelvins, where the load was there already.
+    pub rising_k: f64,
 }
 
 impl ThermalData {
@@ -79,12 +87,29 @@ impl ThermalData {
                 spread(of_op, cell_s, start_s, stop_s, interval.bytes / 1e9);
             }
         }
-        let load_s = [0, 1].map(|op: usize| load[op].iter().filter(|l| **l > 0.01).count() as f64 * cell_s);
+        let loaded = |cell: usize| load.iter().any(|load| load[cell] > LOADED);
+        let first_s = readings[0].t.as_secs_f64() - from_s;
+        let rising_k = match loaded(((first_s / cell_s) as usize).min(cells - 1)) {
+            true => (readings[1].value - readings[0].value).max(0.0),
+            false => 0.0,
+        };
+        let mut early_s = vec![0.0];
+        early_s.extend((heat.slice_s >= LONG_ROW_S).then_some(heat.slice_s));
+        let load_s = [0, 1].map(|op: usize| load[op].iter().filter(|l| **l > LOADED).count() as f64 * cell_s);
         // More readings than one in so many seconds tell nothing more.
         let every = (ENOUGH_S / heat.period_s).max(readings.len() as f64 / ENOUGH).floor().max(1.0);
         let readings = readings.iter().step_by(every as usize);
         let readings = readings.map(|p| (p.t.as_secs_f64() - from_s, p.value)).collect();
-        Ok(Self { cell_s, load, load_s, readings, apart_s: every * heat.period_s, step_k: heat.step_k })
+        Ok(Self {
+            cell_s,
+            load,
+            load_s,
+            readings,
+            apart_s: every * heat.period_s,
+            step_k: heat.step_k,
+            early_s,
+            rising_k,
+        })
     }
 
     /// Whether there was enough of writing (0) or reading (1) to tell what it does.

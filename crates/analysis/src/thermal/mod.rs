@@ -24,7 +24,7 @@ use trace::caveat::HeatingUnknown;
 /// Rounding leaves 0.29 of a sensor's resolution, trials with a right model left up to 0.36 of it.
 const MOST_MISFIT: f64 = 0.6;
 /// A gain is given when its interval reaches no further than by this factor from end to end, a time constant likewise.
-const GAIN_KNOWN: f64 = 1.5;
+const GAIN_KNOWN: f64 = 1.6;
 const TAU_KNOWN: f64 = 4.0;
 /// Fixed time constants are a factor of two apart: what lies between two is blurred by so much, on both sides. A gain besides, as heat for
 /// each byte is no constant: hot chips leak. Of 139 intervals on drives by others' simulators 112 hold at 1.01, and 127 do at this.
@@ -63,23 +63,26 @@ pub(crate) fn thermal(trace: &Trace, heat: &Heat, unread: f64) -> (Thermal, Opti
     };
     let (write, read) = (gain(0), gain(1));
     // A sensor's lag and a fast part of the drive look the same from outside: both are held possible.
-    let pairs = drives
+    // What takes an hour is beyond two that a load shows.
+    let usual: Vec<&PoleDrive> = drives.iter().filter(|drive| !drive.slow).collect();
+    let pairs = usual
         .iter()
         .flat_map(|drive| [false, true].map(|seen| two_time_constants(|t_s| drive.risen(t_s, seen))));
     let pairs: Vec<[f64; 2]> = pairs.collect();
-    let taus = [0, 1].map(|i: usize| blurred(self::range(pairs.iter().map(|pair| pair[i])), TAU_BLUR));
-    let tau_known = taus.iter().all(|(_, low, high)| *high <= TAU_KNOWN * low);
+    let tau = |i: usize| blurred(self::range(pairs.iter().map(|pair| pair[i])), TAU_BLUR);
+    let taus = (2 * usual.len() >= drives.len()).then(|| [tau(0), tau(1)]);
+    let taus = taus.filter(|taus| taus.iter().all(|(_, low, high)| *high <= TAU_KNOWN * low));
     let thermal = Thermal {
         kelvin_per_gb_per_s_write: write.map(|(value, _)| value),
         kelvin_per_gb_per_s_write_90: write.map(|(_, interval)| interval),
         kelvin_per_gb_per_s_read: read.map(|(value, _)| value),
         kelvin_per_gb_per_s_read_90: read.map(|(_, interval)| interval),
-        tau_s: tau_known.then(|| taus.map(|(value, ..)| value).to_vec()),
-        tau_s_90: tau_known.then(|| taus.map(|(_, low, high)| [low, high]).to_vec()),
+        tau_s: taus.map(|taus| taus.map(|(value, ..)| value).to_vec()),
+        tau_s_90: taus.map(|taus| taus.map(|(_, low, high)| [low, high]).to_vec()),
         idle_floor_k: (high_k - low_k <= FLOOR_KNOWN_K).then_some(floor_k),
     };
     let gain_missing = (0..2).any(|op| data.is_loaded(op) && [write, read][op].is_none());
-    let open = match (gain_missing, tau_known) {
+    let open = match (gain_missing, taus.is_some()) {
         (true, _) => Some(HeatingUnknown::SeveralModels),
         (false, false) => Some(HeatingUnknown::TimeConstants),
         (false, true) => None,

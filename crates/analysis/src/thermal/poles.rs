@@ -64,6 +64,8 @@ pub(super) struct PoleDrive {
     seen: Weights,
     /// Temperature without load, in kelvins.
     pub floor_k: f64,
+    /// Whether it has a time constant of an hour, which no usual load shows.
+    pub slow: bool,
 }
 
 impl PoleDrive {
@@ -78,21 +80,28 @@ impl PoleDrive {
 /// as they may be (randomize, then optimize: Bardsley and others, SIAM J. Sci. Comput. 36, 2014). A random walk of the same
 /// cost had not gone around. And by how much the best one misses them, as a root mean square in kelvins.
 pub(super) fn drives(data: &ThermalData) -> (Vec<PoleDrive>, f64) {
-    let passed = passed(data);
-    let kinds = [(Shape::Fixed, false), (Shape::Fixed, true), (Shape::Free, false), (Shape::Free, true)];
-    let found = kinds.map(|(shape, bent)| {
-        let model = PoleModel::new(data, &passed, shape, bent);
-        let theta = model.found();
-        (model.rms_k(&theta), model, theta)
-    });
+    let loads: Vec<Vec<[Passed; TAUS]>> = data.early_s.iter().map(|early_s| passed(data, *early_s)).collect();
+    let shapes = [Shape::Fixed, Shape::Free].into_iter().flat_map(|shape| [(shape, false), (shape, true)]);
+    let kinds = shapes.chain([(Shape::Two, false), (Shape::Slow, false)]);
+    let kinds: Vec<_> =
+        loads.iter().flat_map(|passed| kinds.clone().map(move |kind| (passed, kind))).collect();
+    let found: Vec<_> = kinds
+        .into_iter()
+        .map(|(passed, (shape, bent))| {
+            let model = PoleModel::new(data, passed, shape, bent);
+            let theta = model.found();
+            (model.rms_k(&theta), model, theta)
+        })
+        .collect();
     let best = found.iter().min_by(|a, b| a.0.total_cmp(&b.0));
     let (rms_k, lasts_s) = best.map_or((0.0, 0.0), |(rms_k, model, theta)| (*rms_k, model.lasts_s(theta)));
-    let found = found.map(|(_, model, theta)| {
+    let found = found.into_iter().map(|(_, model, theta)| {
         let model = model.scattered(rms_k, lasts_s);
         let (theta, covariance) = optimum(theta, &|theta| model.residuals(theta));
         let likely = model.log_evidence(&theta, &covariance);
         (model, theta, likely)
     });
+    let found: Vec<_> = found.collect();
     let most = found.iter().map(|found| found.2).fold(f64::NEG_INFINITY, f64::max);
     let odds = found.iter().map(|found| (found.2 - most).exp());
     let ends: Vec<f64> = odds
@@ -174,6 +183,7 @@ impl<'a> PoleModel<'a> {
             weights,
             seen,
             floor_k: theta[FLOOR],
+            slow: self.shape == Shape::Slow,
         }
     }
 
@@ -206,7 +216,7 @@ impl<'a> PoleModel<'a> {
         let off = |value: f64, (mean, sd): (f64, f64)| (value - mean) / sd;
         let mut missed = drive.gain_k.map(|gain_k| off(gain_k.ln(), LN_GAIN)).to_vec();
         missed.push(off(theta[FLOOR], (self.data.readings[0].1, FLOOR_SD_K)));
-        missed.push(off(theta[WARM], (0.0, WARM_SD_K)));
+        missed.push(off(theta[WARM], (0.0, WARM_SD_K.hypot(self.data.rising_k))));
         let shape = theta[SHAPE..].iter().zip(&self.shape_prior);
         missed.extend(shape.map(|(value, prior)| off(*value, *prior)));
         missed.extend(theta[self.bent_at()..].iter().map(|logit| off(*logit, LOGIT_BENT)));
@@ -277,7 +287,7 @@ impl<'a> PoleModel<'a> {
         let shape: f64 = self.shape_prior.iter().map(|(_, sd)| sd.ln()).sum();
         let bent =
             if self.bent { 2.0 * LOGIT_BENT.1.ln() - BENT_SHARE.ln() } else { -(1.0 - BENT_SHARE).ln() };
-        allowed - shape - bent - self.loss(theta)
+        allowed - shape - bent + self.shape.ln_share() - self.loss(theta)
     }
 
     fn rms_k(&self, theta: &[f64]) -> f64 {
@@ -289,8 +299,8 @@ impl<'a> PoleModel<'a> {
     }
 }
 
-/// The load of each reading, by all time constants.
-fn passed(data: &ThermalData) -> Vec<[Passed; TAUS]> {
+/// The load of each reading, by all time constants, where it was so much earlier than the log has it.
+fn passed(data: &ThermalData, early_s: f64) -> Vec<[Passed; TAUS]> {
     let bent = [0, 1].map(|op: usize| bent(&data.load[op]));
     let mut passed = vec![[Passed::default(); TAUS]; data.readings.len()];
     for i in 0..TAUS {
@@ -299,7 +309,7 @@ fn passed(data: &ThermalData) -> Vec<[Passed; TAUS]> {
             let speed = LowPass::new(&data.load[op], tau_s, data.cell_s);
             let bent = LowPass::new(&bent[op], tau_s, data.cell_s);
             for (at, (t_s, _)) in passed.iter_mut().zip(&data.readings) {
-                (at[i].speed[op], at[i].bent[op]) = (speed.at(*t_s), bent.at(*t_s));
+                (at[i].speed[op], at[i].bent[op]) = (speed.at(*t_s + early_s), bent.at(*t_s + early_s));
                 at[i].left = (-t_s / tau_s).exp();
             }
         }

@@ -4,8 +4,8 @@
 //! simulator nine of sixteen gains held, all others too high, and all sixteen with free ones beside them. Free ones alone are sure of
 //! what a drive of many nodes does not have. Which to believe, and how far, the readings say ([`super::poles`]).
 
-/// Time constants that loads are looked at by: four to a factor of two, from 1 s to 4096 s.
-pub(super) const TAUS: usize = 49;
+/// Time constants that loads are looked at by: four to a factor of two, from 1 s to 8192 s.
+pub(super) const TAUS: usize = 53;
 const TO_A_DOUBLING: usize = 4;
 
 /// One of them, in seconds.
@@ -22,6 +22,12 @@ const FIXED_SD: f64 = 1.5;
 const FREE: [(f64, f64); 3] = [(1.6, 0.9), (3.7, 0.9), (5.6, 0.7)];
 /// Logarithms of the weights of the first two over that of the last.
 const FREE_WEIGHT: (f64, f64) = (-0.5, 1.2);
+/// The same of a drive of two.
+const TWO: [(f64, f64); 2] = [(3.2, 0.7), (5.2, 0.7)];
+const TWO_WEIGHT: (f64, f64) = (-0.3, 0.8);
+/// The time constant of a case or a room that takes the heat in for an hour, and the logarithm of its weight over that of the board: one drive
+/// in twenty-five has one. No load of half an hour shows it, so that what it leaves of a gain is open.
+const SLOW: [(f64, f64); 2] = [(8.2, 0.5), (-0.9, 0.7)];
 /// Logarithm of a sensor's lag in seconds: most follow within seconds, few within a quarter of a minute.
 const LN_LAG: (f64, f64) = (0.5, 1.0);
 /// A lag and a time constant closer than this count as so far apart: two of one length would be no sum of two.
@@ -34,6 +40,10 @@ pub(super) enum Shape {
     Fixed,
     /// Three time constants anywhere: a drive of few nodes has nothing between them, nor anything slower.
     Free,
+    /// Two: a drive that is a chip and what it sits on.
+    Two,
+    /// Three beside one of an hour.
+    Slow,
 }
 
 /// Shares of the rise by time constant: places in the row of them, and weights, which add up to 1.
@@ -45,9 +55,17 @@ impl Shape {
         let mut prior: Vec<(f64, f64)> = match self {
             Self::Fixed => FIXED.iter().map(|mean| (*mean, FIXED_SD)).collect(),
             Self::Free => FREE.into_iter().chain([FREE_WEIGHT; 2]).collect(),
+            Self::Two => TWO.into_iter().chain([TWO_WEIGHT]).collect(),
+            Self::Slow => FREE.into_iter().chain([FREE_WEIGHT; 2]).chain(SLOW).collect(),
         };
         prior.push(LN_LAG);
         prior
+    }
+
+    /// The logarithm of how many drives are of this kind, beside those of the others.
+    pub(super) fn ln_share(self) -> f64 {
+        let share: f64 = if self == Self::Slow { 0.04 } else { 0.32 };
+        share.ln()
     }
 
     /// What the drive does, and what its sensor shows of that.
@@ -55,9 +73,15 @@ impl Shape {
         let weight = |log: f64| log.clamp(-8.0, 8.0).exp();
         let mut weights: Weights = match self {
             Self::Fixed => (0..FIXED.len()).map(|i| (TO_A_DOUBLING * i, weight(theta[i]))).collect(),
-            Self::Free => {
+            Self::Two => {
+                let free = theta.iter().zip([theta[2], 0.0]);
+                free.flat_map(|(ln_tau, log)| between(*ln_tau, weight(log))).collect()
+            }
+            Self::Free | Self::Slow => {
                 let logs = [theta[3], theta[4], 0.0];
-                theta.iter().zip(logs).flat_map(|(ln_tau, log)| between(*ln_tau, weight(log))).collect()
+                let free = theta.iter().zip(logs);
+                let slow = (self == Self::Slow).then(|| (&theta[5], theta[6]));
+                free.chain(slow).flat_map(|(ln_tau, log)| between(*ln_tau, weight(log))).collect()
             }
         };
         let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
@@ -122,7 +146,7 @@ mod test {
 
     #[test]
     fn weights_add_up_to_one_whatever_the_lag() {
-        for shape in [Shape::Fixed, Shape::Free] {
+        for shape in [Shape::Fixed, Shape::Free, Shape::Two, Shape::Slow] {
             let prior = shape.prior();
             for lag in [-3.0, 0.0, 1.4, 4.0] {
                 let mut theta: Vec<f64> = prior.iter().map(|(mean, _)| *mean).collect();

@@ -111,6 +111,34 @@ fn regulated(gain_k: f64, swing_k: f64, period_s: f64) -> Trace {
     rows(1.0, &(0..2400).map(row).collect::<Vec<_>>())
 }
 
+/// Goal: a log whose rows have the time of their end, or that begins in a load, shows no smaller gain. Method: drives of two modes from rest, in rows
+/// of 5 and 10 s whose first reading is that after the first row.
+#[test]
+fn a_load_that_began_a_row_earlier_makes_no_gain_smaller() {
+    for (gain_k, speed, modes_s, row_s) in [
+        (12.6, 3.9, [20.0, 180.0], 10.0),
+        (6.6, 6.5, [18.0, 110.0], 10.0),
+        (25.0, 1.6, [30.0, 250.0], 10.0),
+        (68.0, 0.5, [25.0, 300.0], 5.0),
+        (9.0, 5.0, [15.0, 150.0], 10.0),
+    ] {
+        for rests_s in [0.0, 120.0] {
+            let row = |at: usize| {
+                let end_s = (at as f64 + 1.0) * row_s;
+                let loaded_s = (end_s - rests_s).max(0.0);
+                let risen = |tau_s: f64, share: f64| share * (1.0 - (-loaded_s / tau_s).exp());
+                let kelvin = 300.0 + gain_k * speed * (risen(modes_s[0], 0.4) + risen(modes_s[1], 0.6));
+                (0.0, if end_s > rests_s { 1e9 * speed } else { 0.0 }, kelvin)
+            };
+            let log = rows(row_s, &(0..180).map(row).collect::<Vec<_>>());
+            let gain = analyze(&log).thermal.kelvin_per_gb_per_s_write_90;
+            let holds = |[low, high]: [f64; 2]| (low..=high).contains(&gain_k);
+            assert!(gain.is_none_or(holds), "{gain_k} K after {rests_s} s of rest: {gain:?}");
+            assert!(rests_s == 0.0 || gain.is_some(), "{gain_k} K after {rests_s} s of rest");
+        }
+    }
+}
+
 /// Goal: a regulator that slows a drive down as its room warms up makes no gain too small, as then the drive is hottest while least moves.
 /// Method: drives of known gains in rooms that nobody recorded; a gain that is given holds the truth, and one of a steady room is given.
 #[test]
