@@ -110,6 +110,8 @@ pub enum Observation {
     Paused { span_s: f64 },
     /// Writing fell and stayed slow.
     WritingStayedSlow { share: f64, written_bytes: u64 },
+    /// It fell once, to a level at which it stayed: a full cache and a threshold look the same.
+    HeatOrCache,
     /// The page cache lies between.
     ThroughPageCache,
     /// It lasted.
@@ -205,7 +207,8 @@ impl Observation {
             | Self::BeyondAnyCache { .. }
             | Self::CacheFilledBefore
             | Self::BackWhileWriting
-            | Self::WritingStayedSlow { .. } => Rule::WriteCache,
+            | Self::WritingStayedSlow { .. }
+            | Self::HeatOrCache => Rule::WriteCache,
             Self::Lasted { .. } | Self::LittleLost | Self::Stopped { .. } => Rule::Shape,
             Self::ThroughPageCache
             | Self::PowerStateChanged { .. }

@@ -8,6 +8,7 @@
 mod followed;
 mod levels;
 mod loads;
+mod only_hot;
 mod unprovoked;
 
 pub(crate) use self::unprovoked::{never_below_onset, never_cool};

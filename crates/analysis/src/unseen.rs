@@ -3,7 +3,10 @@
 //! Where a part is missing as a whole its own caveat says so (`policy_undetermined`, `thermal_not_identified`,
 //! `no_temperature`); this is about single values beside others that are known.
 
-use crate::findings::{Caveat, EventKind, Findings, Label, PolicyClass, PolicyLevel, SegmentOp};
+use crate::findings::{
+    Cause, Caveat, Event, EventKind, Findings, Label, PolicyClass, PolicyLevel, SegmentOp,
+};
+use crate::observation::Observation;
 use trace::Trace;
 use trace::caveat::Unseen;
 
@@ -18,7 +21,12 @@ pub(crate) fn caveat(findings: &Findings, trace: &Trace) -> Option<Caveat> {
         return None;
     }
     let mut values = Vec::new();
-    if findings.slc_cache.is_none() {
+    // Where it may have been full is asked by what leaves the policy open.
+    let open = |event: &Event| {
+        event.cause == Cause::Unknown
+            && event.observations.iter().any(|seen| seen.observation == Observation::HeatOrCache)
+    };
+    if findings.slc_cache.is_none() && !findings.events.iter().any(open) {
         let over_stated = findings.events.iter().any(|event| event.kind == EventKind::SlcExhausted);
         values.push(Unseen::SlcBytes { written_bytes: written_fast(findings, trace), over_stated });
     }

@@ -297,6 +297,8 @@ pub enum SlowdownSeen {
     LoadUnread,
     /// Speed dropped, and whether heat caused it is not determined.
     Unexplained,
+    /// Writing fell and stayed slow, by heat or by a full cache.
+    HeatOrCache,
     /// A load ran only where drives are throttled: how fast it is on a cool drive is not known.
     NeverCool,
     /// It was short or irregular.

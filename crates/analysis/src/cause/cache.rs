@@ -23,7 +23,11 @@ const SMALLEST_S: f64 = 15.0;
 /// Writing that is slow for less than this up to the end of the load may be a dip.
 const STAYED_S: f64 = 30.0;
 
-/// ... and one that keeps most of its speed is rarely full: writing to cells of three bits and more is a few times slower.
+/// Writing to cells of three bits and more is a few times slower: a full cache leaves less than the one share of the speed, and more than
+/// the other only where a slow link hides what it could do.
+const KEPT_LESS: f64 = 0.6;
+const KEPT_MORE: f64 = 0.8;
+const KEPT_LITTLE: f64 = 1.8;
 const KEPT_MOST: f64 = -1.0;
 
 /// How many of the caches that are not full yet end in a second of writing, after `written_bytes` at this speed.
@@ -71,10 +75,11 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
         let weight = match strength {
             ..=0.05 => 3.0,
             ..=0.2 => 2.5,
-            ..=0.6 => 1.8,
-            // Only where a slow link hides what the cache could do.
-            0.7.. => KEPT_MOST,
-            _ => return,
+            ..=KEPT_LESS => KEPT_LITTLE,
+            _ => {
+                KEPT_LITTLE
+                    + (KEPT_MOST - KEPT_LITTLE) * ((strength - KEPT_LESS) / (KEPT_MORE - KEPT_LESS)).min(1.0)
+            }
         };
         weigh(Observation::WritingStayedSlow { share: strength, written_bytes }, weight);
     }

@@ -84,7 +84,7 @@ fn fell_slowly(case: &Case, slowly: Option<SlowFall>, evidence: &mut Evidence) {
         let cache = if over_s < FILLS_WITHIN_S { 0.0 } else { -half };
         let seen = Observation::SankThoughCooled { cooled_k };
         evidence.weigh_heat(seen, -SANK_THOUGH_COOLED, &[(Slc, cache)]);
-    } else {
+    } else if cooled_k < 2.0 * SANK_THOUGH_COOLED_K || !sank_while_cooling(case) {
         let reads = case.op == SegmentOp::Read;
         let (weight, cache) = match over_s {
             _ if reads => (FELL_SLOWLY, 0.0),
@@ -99,6 +99,18 @@ fn fell_slowly(case: &Case, slowly: Option<SlowFall>, evidence: &mut Evidence) {
 fn went_on_sinking(case: &Case) -> bool {
     let mean = |from: f64, to: f64| case.mean_speed(case.part(from, to));
     mean(0.55, 0.7).zip(mean(NEARLY_OVER, 1.0)).is_some_and(|(before, late)| late <= STILL_SINKS * before)
+}
+
+/// Whether speed sank from where the drive had cooled by more than what a regulator overshoots to where it ended, cooler still: that it
+/// sank little by little says nothing then.
+fn sank_while_cooling(case: &Case) -> bool {
+    let readings = case.heat.within(case.start_s(), case.end_s());
+    let Some(hottest) = readings.iter().max_by(|a, b| a.value.total_cmp(&b.value)) else { return false };
+    let mut later = readings.iter().filter(|p| p.t > hottest.t);
+    let Some(cooled) = later.find(|p| p.value <= hottest.value - SANK_THOUGH_COOLED_K) else { return false };
+    let from_s = cooled.t.as_secs_f64();
+    let at = case.mean_speed((from_s, from_s + (1.0 - NEARLY_OVER) * case.span_s()));
+    at.zip(case.mean_speed(case.part(NEARLY_OVER, 1.0))).is_some_and(|(at, late)| late <= STILL_SINKS * at)
 }
 
 /// By how much the drive was cooler late in the drop than at its hottest in it, in kelvins.

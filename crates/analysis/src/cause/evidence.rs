@@ -164,6 +164,11 @@ impl Evidence {
         self.total
     }
 
+    /// Whether that was observed.
+    pub(crate) fn has(&self, observation: &Observation) -> bool {
+        self.weighings.iter().any(|weighing| weighing.observation == *observation)
+    }
+
     /// All that was weighed, in the order in which it was.
     pub(crate) fn weighings(&self) -> &[Weighing] {
         &self.weighings

@@ -10,10 +10,10 @@ use super::crossing::BEFOREHAND;
 use super::drops::LEAST_SLICES;
 use super::evidence::Suspect::{Other, Slc};
 use super::evidence::{heat_row, heat_share};
+use super::history::Depth;
 use super::likelihood::{Shares, known_share, normal};
-use crate::findings::SegmentOp;
 use crate::observation::Observation;
-use crate::segment::median;
+use crate::segment::{Piece, median};
 
 /// Two of one cause differ by this share of their speed: what a drive's speed wanders from minute to minute.
 const SAME: f64 = 0.01;
@@ -41,7 +41,8 @@ const REACH: f64 = 4.0;
 /// The speed at which a drop stood.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpeedLeft {
-    op: SegmentOp,
+    /// A threshold within another one leaves a speed of its own.
+    of: Depth,
     /// Logarithm of the speed in bytes per second, and the standard deviation of that.
     level: f64,
     spread: f64,
@@ -53,8 +54,9 @@ impl SpeedLeft {
     /// The speed that most of a drop's own time has; `None` where none stands, or nothing moves. Of a drop in
     /// a row or two the slowest is the least mixed with full speed.
     pub(super) fn new(case: &Case) -> Option<Self> {
+        let of = (case.op, case.drop.inside.is_some());
         if case.drop.stops(case.pieces) {
-            return Some(Self { op: case.op, level: STOPPED, spread: SAME, stands: true });
+            return Some(Self { of, level: STOPPED, spread: SAME, stands: true });
         }
         let own = || case.drop.own.iter().map(|at| &case.pieces[*at]);
         let stands = own().map(|piece| piece.slices).sum::<usize>() >= LEAST_SLICES;
@@ -63,10 +65,18 @@ impl SpeedLeft {
         } else {
             let longest = case.drop.stands(case.pieces)?;
             let of_mean = longest.variation / (longest.slices.saturating_sub(2).max(1) as f64).sqrt();
-            (2.0 * longest.span_s() >= case.span_s()).then_some((longest.level, SAME.hypot(of_mean)))?
+            let alike = |piece: &&Piece| (piece.level / longest.level - 1.0).abs() <= REACH * TWO_OF_ONE;
+            let alike_s: f64 = own().filter(alike).map(Piece::span_s).sum();
+            let own_s: f64 = own().map(Piece::span_s).sum();
+            (2.0 * alike_s >= own_s).then_some((longest.level, SAME.hypot(of_mean)))?
         };
         let stopped = own().any(|piece| piece.stopped) || level <= 0.0;
-        (!stopped).then(|| Self { op: case.op, level: level.ln(), spread, stands })
+        (!stopped).then(|| Self { of, level: level.ln(), spread, stands })
+    }
+
+    /// What it is held against is of the same operation, and as deep.
+    const fn place(&self) -> usize {
+        2 * self.of.0 as usize + self.of.1 as usize
     }
 
     pub(super) const fn stands(&self) -> bool {
@@ -80,14 +90,14 @@ pub(super) fn coincide(heat: impl Iterator<Item = SpeedLeft>, other: impl Iterat
     let mut of_op: BTreeMap<usize, f64> = BTreeMap::new();
     let mut levels: BTreeMap<(usize, i64), f64> = BTreeMap::new();
     for left in heat {
-        *of_op.entry(left.op as usize).or_default() += 1.0;
-        *levels.entry((left.op as usize, cell(left.level))).or_default() += 1.0;
+        *of_op.entry(left.place()).or_default() += 1.0;
+        *levels.entry((left.place(), cell(left.level))).or_default() += 1.0;
     }
     let mut likelier: BTreeMap<(usize, i64), f64> = BTreeMap::new();
     let mut each: Vec<f64> = Vec::new();
     // Nothing at all is what every pause leaves.
     for left in other.filter(|left| left.level > STOPPED) {
-        let (op, at) = (left.op as usize, cell(left.level));
+        let (op, at) = (left.place(), cell(left.level));
         let Some(of_op) = of_op.get(&op) else { continue };
         each.push(*likelier.entry((op, at)).or_insert_with(|| {
             let reach = (REACH * TWO_OF_ONE / CELL) as i64;
@@ -151,8 +161,8 @@ pub(super) struct SpeedsLeft {
 impl SpeedsLeft {
     /// Counts one in by what it is without what its speed says.
     pub(super) fn add(&mut self, left: &SpeedLeft, apart: &Shares) {
-        self.by_cell.entry((left.op as usize, cell(left.level))).or_default().add(apart, 1.0);
-        *self.heat.entry(left.op as usize).or_default() += heat_share(apart);
+        self.by_cell.entry((left.place(), cell(left.level))).or_default().add(apart, 1.0);
+        *self.heat.entry(left.place()).or_default() += heat_share(apart);
     }
 
     /// What it weighs that others left the same speed, by what they are; `apart` is what this one is without that.
@@ -169,7 +179,7 @@ impl SpeedsLeft {
 
     /// How unlikely it is that heat leaves this speed, as a logarithm, where it left others each time.
     fn other_speed(&self, left: &SpeedLeft, apart: &Shares) -> f64 {
-        let (op, width) = (left.op as usize, 2f64.sqrt() * left.spread);
+        let (op, width) = (left.place(), 2f64.sqrt() * left.spread);
         let others = (self.heat.get(&op).copied().unwrap_or(0.0) - heat_share(apart)).max(0.0);
         let reach = (op, cell(left.level - REACH * width))..=(op, cell(left.level + REACH * width));
         let near = self.by_cell.range(reach);
@@ -184,7 +194,7 @@ impl SpeedsLeft {
     /// The other drops, each by how likely it is of the same cause.
     fn others(&self, left: &SpeedLeft, apart: &Shares) -> Together {
         let width = 2f64.sqrt() * left.spread;
-        let op = left.op as usize;
+        let op = left.place();
         let reach = (op, cell(left.level - REACH * width))..=(op, cell(left.level + REACH * width));
         let mut sum = Together::default();
         for ((_, at), of_cell) in self.by_cell.range(reach) {

@@ -42,7 +42,7 @@ pub(super) fn shares(total: &[f64; 5]) -> Shares {
 }
 
 /// The logarithm of the sum of what these are the logarithms of.
-pub(super) fn log_sum(total: &[f64; 5]) -> f64 {
+pub(super) fn log_sum(total: &[f64]) -> f64 {
     let most = total.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     most + total.iter().map(|total| (total - most).exp()).sum::<f64>().ln()
 }

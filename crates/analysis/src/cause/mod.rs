@@ -30,6 +30,7 @@ mod settle;
 mod shape;
 pub(crate) mod starts;
 mod stood;
+mod undecidable;
 mod uneven;
 mod weigh;
 mod within;
@@ -228,6 +229,7 @@ fn judge_from(
     uneven::weigh(&mut judged, stretches, pieces);
     settle::judge(&mut judged, &history.eras);
     filling::weigh(&mut judged);
+    undecidable::weigh(&mut judged, pieces);
     for (index, earlier) in resumed.iter().enumerate() {
         if let Some(earlier) = *earlier {
             let since_s = judged[earlier].end_s;

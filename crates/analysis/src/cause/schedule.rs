@@ -38,6 +38,7 @@ const LONGER: f64 = 1.5;
 /// rest a tenth of a kelvin below.
 const COOLED_K: f64 = 4.0;
 const AT_REST: f64 = 0.5;
+const LEAST_ROWS: f64 = 4.0;
 /// That a threshold makes such bursts all the same is as unlikely as a beat kept by chance, and more so the longer the way: log odds.
 const AS_SOON: f64 = 2.3;
 const AT_MOST: f64 = 4.6;
@@ -121,6 +122,10 @@ fn moved(stretch: &Stretch, from_s: f64, to_s: f64) -> f64 {
 fn at_rest(drop: &Judged, heat: &Heat) -> Option<(f64, f64)> {
     let release_k = drop.release_k.filter(|_| drop.drop.recovered && heat.step_k <= 1.0)?;
     let way = heat.within(drop.start_s, drop.end_s);
+    // Of a row or two nobody knows where it came to rest.
+    if drop.end_s - drop.start_s < LEAST_ROWS * heat.slice_s.max(heat.period_s) {
+        return None;
+    }
     let there = way.iter().find(|p| p.value <= release_k)?.t.as_secs_f64();
     (drop.onset_k? - release_k >= COOLED_K).then_some((drop.end_s - there, drop.end_s - drop.start_s))
 }

@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 
 use super::HELD_S;
 use super::loads::{AT_THRESHOLD_K, COOLED_K, HOT_K, Loads, OPEN_S, loads_by, spans};
+use super::only_hot::{paused_hot, paused_once_hot, sagged_hot, stalls_hot, stops_hot};
+use crate::FASTER;
 use crate::cause::Judged;
 use crate::cause::evidence::Conclusion;
-use crate::cause::heat::{Heat, LATE_S};
+use crate::cause::heat::Heat;
 use crate::cause::starts;
 use crate::findings::{Caveat, Policy, PolicyClass, SegmentOp};
 use crate::life;
-use crate::segment::{LEVEL_S, Piece, Stretch, noise_share, quarters};
-use crate::{COOL_K, FASTER};
+use crate::observation::Observation;
+use crate::segment::{LEVEL_S, Piece, Stretch};
+use trace::Trace;
 use trace::caveat::SlowdownSeen;
-use trace::{Interval, Phase, Trace};
 
 /// What the drive did in more of the time than this was not read: nothing is cleared by it.
 const MOST_UNREAD: f64 = 0.5;
@@ -25,19 +27,11 @@ const AT_REST_SEEN: f64 = 0.6;
 /// drive that stops itself does so.
 const PAUSED_SEEN: f64 = 0.9;
 /// A drive whose load goes on stays as hot within so much.
-const WENT_ON_K: f64 = 2.0;
+pub(super) const WENT_ON_K: f64 = 2.0;
 /// ... or, slowed down, within this share of what it had been warmed by: at rest it cools further in less time than it took to warm up.
 const WENT_ON: f64 = 0.25;
 /// Speed that varies by more than this share is not one: what dips by the clock in long rows varies by less.
 const TO_AND_FRO: f64 = 0.2;
-/// Stops of a thermostat lie within its hysteresis of the hottest, and so many are a habit.
-const AS_HOT_K: f64 = 7.0;
-const STOPS: usize = 5;
-/// A slice is a stall so many standard deviations below the usual speed, and in any case below this share of it. By chance some would have come while the drive was cooler: none do in one
-/// run of four hundred, e to the minus this.
-const STALLED: f64 = 0.5;
-const SIGMAS: f64 = 5.0;
-const MISSED_COOL: f64 = 6.0;
 
 /// The policy of a run in which nothing was slowed down by heat.
 pub(super) fn policy(
@@ -61,42 +55,13 @@ pub(super) fn policy(
     // A temperature that was read before or after the load, or that never moved, says nothing about it.
     let meanwhile = stretches.iter().flat_map(|s| heat.within(s.start_s(), s.end_s()));
     let hottest = meanwhile.map(|p| p.value).fold(f64::NEG_INFINITY, f64::max);
-    let moved = |stretch: &Stretch| stretch.op.moves_data() && stretch.samples.iter().any(|s| s.bytes > 0.0);
-    let has_load = stretches.iter().any(moved);
-    if !hottest.is_finite() || !has_load {
-        let has_temperature = trace.temperature().is_some_and(|kelvin| !kelvin.points().is_empty());
-        let has_counted = || life::life(trace).is_some_and(|life| !life.counted().is_empty());
-        let seen = match () {
-            () if !has_load && has_counted() => SlowdownSeen::CountedWithoutLoad,
-            () if !has_load && has_temperature => SlowdownSeen::NoLoad,
-            () if heat.frozen => SlowdownSeen::StillTemperature,
-            () => SlowdownSeen::NoTemperature,
-        };
-        let caveat = Caveat::PolicyUndetermined { seen };
-        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
-    }
-    if stretches.iter().filter(|s| moved(s)).map(|s| s.end_s() - s.start_s()).sum::<f64>() < LEVEL_S {
-        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::ShortLoad };
-        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
-    }
-    if unread > MOST_UNREAD || went_on_unread(heat, stretches, hottest) {
-        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::LoadUnread };
-        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
+    let seen = shows_nothing(trace, heat, stretches, hottest, unread)
+        .or_else(|| leaves_open(trace, heat, stretches, pieces, judged, hottest));
+    if let Some(seen) = seen {
+        return (policy(PolicyClass::Undetermined, 0.0), vec![Caveat::PolicyUndetermined { seen }]);
     }
     // What may have been heat leaves open whether there is a policy.
     let heat_left = judged.iter().map(|judged| judged.evidence.odds().heat).fold(0.0, f64::max);
-    if judged.iter().any(|judged| judged.verdict.conclusion == Conclusion::Unknown) {
-        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::Unexplained };
-        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
-    }
-    if !never_cool(trace, heat, stretches, judged).is_empty() || never_even(stretches, pieces, heat) {
-        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool };
-        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
-    }
-    if stops_hot(trace, heat, stretches, hottest) || stalls_hot(trace, heat, stretches, judged, hottest) {
-        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::OnlyHot };
-        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
-    }
     let known = if at_rest(trace, heat, stretches) { AT_REST_SEEN } else { NOTHING_SEEN };
     let known = known.min(NOTHING_SEEN - (NOTHING_SEEN - AT_REST_SEEN) * hot_share(trace, heat, stretches));
     let known = if paused_hot(trace, heat, hottest) { known.min(PAUSED_SEEN) } else { known };
@@ -121,20 +86,57 @@ pub(super) fn policy(
     (policy(PolicyClass::None, known), vec![cool])
 }
 
-/// Whether a load paused within a kelvin or two of the hottest, where drives are throttled, and went on when the drive had cooled.
-fn paused_hot(trace: &Trace, heat: &Heat, hottest_k: f64) -> bool {
-    let stopped = |load: &[Phase]| {
-        let [before, pause, after] = load else { return false };
-        let at = heat.within(pause.start_s - heat.period_s, pause.start_s + LATE_S);
-        let at_k = at.iter().map(|p| p.value).fold(0.0, f64::max);
-        let then_k = heat.nearest_k(pause.end_s);
-        pause.op == SegmentOp::Idle
-            && pause.inferred
-            && before.op == after.op
-            && at_k >= HOT_K.max(hottest_k - WENT_ON_K)
-            && then_k.is_some_and(|then_k| then_k <= at_k - WENT_ON_K)
-    };
-    trace.phases.windows(3).any(stopped)
+/// Why a log could not have shown a policy.
+fn shows_nothing(
+    trace: &Trace,
+    heat: &Heat,
+    stretches: &[Stretch],
+    hottest_k: f64,
+    unread: f64,
+) -> Option<SlowdownSeen> {
+    let moved = |stretch: &&Stretch| stretch.op.moves_data() && stretch.samples.iter().any(|s| s.bytes > 0.0);
+    let loaded_s: f64 = stretches.iter().filter(moved).map(|s| s.end_s() - s.start_s()).sum();
+    let has_load = stretches.iter().any(|stretch| moved(&stretch));
+    let has_temperature = || trace.temperature().is_some_and(|kelvin| !kelvin.points().is_empty());
+    let has_counted = || life::life(trace).is_some_and(|life| !life.counted().is_empty());
+    match () {
+        () if !has_load && has_counted() => Some(SlowdownSeen::CountedWithoutLoad),
+        () if !has_load && has_temperature() => Some(SlowdownSeen::NoLoad),
+        () if !(has_load && hottest_k.is_finite()) && heat.frozen => Some(SlowdownSeen::StillTemperature),
+        () if !(has_load && hottest_k.is_finite()) => Some(SlowdownSeen::NoTemperature),
+        () if loaded_s < LEVEL_S => Some(SlowdownSeen::ShortLoad),
+        () if unread > MOST_UNREAD || went_on_unread(heat, stretches, hottest_k) => {
+            Some(SlowdownSeen::LoadUnread)
+        }
+        () => None,
+    }
+}
+
+/// Why what a log shows may have been heat after all.
+fn leaves_open(
+    trace: &Trace,
+    heat: &Heat,
+    stretches: &[Stretch],
+    pieces: &[Piece],
+    judged: &[Judged],
+    hottest_k: f64,
+) -> Option<SlowdownSeen> {
+    let mut unknown =
+        judged.iter().filter(|judged| judged.verdict.conclusion == Conclusion::Unknown).peekable();
+    if unknown.peek().is_some() {
+        let either = unknown.all(|judged| judged.evidence.has(&Observation::HeatOrCache));
+        return Some(if either { SlowdownSeen::HeatOrCache } else { SlowdownSeen::Unexplained });
+    }
+    if !never_cool(trace, heat, stretches, judged).is_empty() || never_even(stretches, pieces, heat) {
+        return Some(SlowdownSeen::NeverCool);
+    }
+    if stops_hot(trace, heat, stretches, hottest_k)
+        || stalls_hot(trace, heat, stretches, judged, hottest_k)
+        || paused_once_hot(trace, heat, stretches, hottest_k)
+    {
+        return Some(SlowdownSeen::OnlyHot);
+    }
+    sagged_hot(heat, stretches, judged, hottest_k).then_some(SlowdownSeen::Following)
 }
 
 /// From when to when loads may have been slow from their first second on, in seconds, as their speed on a cool drive is not known: an operation
@@ -229,79 +231,4 @@ fn never_even(stretches: &[Stretch], pieces: &[Piece], heat: &Heat) -> bool {
         *hot_s += if hot { piece.span_s() } else { 0.0 };
     }
     by_op.values().any(|(even_s, hot_s)| *even_s <= 0.0 && *hot_s >= HELD_S)
-}
-
-/// Whether nothing moved in slices too short to be drops, again and again, and only while the drive was about as hot as it got: a
-/// thermostat may do so.
-fn stops_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], hottest_k: f64) -> bool {
-    let threshold_k = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().fold(COOL_K, f64::min);
-    let loads = stretches.iter().filter(|stretch| stretch.op.moves_data());
-    let nothing = loads
-        .flat_map(|stretch| stretch.samples.windows(3))
-        .filter(|slices| slices[0].bytes > 0.0 && slices[1].bytes <= 0.0 && slices[2].bytes > 0.0);
-    let mut times = 0;
-    for slices in nothing {
-        let Some(kelvin) = heat.nearest_k(slices[1].start_s) else { return false };
-        if kelvin < hottest_k - AS_HOT_K {
-            return false;
-        }
-        times += 1;
-    }
-    times >= STOPS && hottest_k >= threshold_k - AT_THRESHOLD_K
-}
-
-/// Whether an operation lost more of its speed than noise takes for less than ten seconds, or a row, again and again, only while the drive was hot, and would
-/// have done so as well while it was cooler if that had nothing to do with heat.
-fn stalls_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judged], hottest_k: f64) -> bool {
-    // What lasts is judged as a drop, and known for what it is.
-    let long = judged.iter().filter(|j| j.drop.inside.is_none() && j.end_s - j.start_s > LEVEL_S);
-    let mut drops = long.peekable();
-    let mut by_op: BTreeMap<u8, Stalls> = BTreeMap::new();
-    for stretch in stretches.iter().filter(|stretch| stretch.op.moves_data()) {
-        let speeds: Vec<f64> = stretch.samples.iter().map(Interval::bytes_per_s).collect();
-        let Some((_, usual)) = quarters(&speeds) else { continue };
-        let slow = usual * (1.0 - SIGMAS * noise_share(&speeds, heat.slice_s)).max(STALLED);
-        let stalls = by_op.entry(stretch.op as u8).or_default();
-        // In the slices at both ends of a load it may run for a part only.
-        let inner = speeds.len().saturating_sub(2);
-        let mut was_stalled = false;
-        for (sample, speed) in stretch.samples.iter().zip(&speeds).skip(1).take(inner) {
-            while drops.next_if(|drop| drop.end_s <= sample.start_s).is_some() {}
-            let in_drop = drops.peek().is_some_and(|drop| drop.start_s < sample.end_s());
-            let Some(kelvin) = heat.nearest_k(sample.start_s).filter(|_| !in_drop) else { continue };
-            let stalled = *speed <= slow;
-            stalls.add(kelvin, sample.span_s, stalled && !was_stalled);
-            was_stalled = stalled;
-        }
-    }
-    let threshold_k = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().fold(HOT_K, f64::min);
-    let only_hot = |stalls: &Stalls| stalls.only_from(threshold_k - AT_THRESHOLD_K);
-    hottest_k >= threshold_k - AT_THRESHOLD_K && by_op.values().any(only_hot)
-}
-
-/// The stalls of an operation, by whole kelvins.
-#[derive(Default)]
-struct Stalls {
-    seconds: BTreeMap<i64, f64>,
-    count: usize,
-    coolest_k: Option<i64>,
-}
-
-impl Stalls {
-    fn add(&mut self, kelvin: f64, span_s: f64, stalls: bool) {
-        let kelvin = kelvin.floor() as i64;
-        *self.seconds.entry(kelvin).or_default() += span_s;
-        if stalls {
-            self.count += 1;
-            self.coolest_k = Some(self.coolest_k.map_or(kelvin, |coolest| coolest.min(kelvin)));
-        }
-    }
-
-    /// Whether all came no cooler than this, and would not have by chance, each in any second.
-    fn only_from(&self, least_k: f64) -> bool {
-        let Some(coolest_k) = self.coolest_k.filter(|_| self.count >= STOPS) else { return false };
-        let hot_s: f64 = self.seconds.range(coolest_k..).map(|(_, seconds)| seconds).sum();
-        let by_chance = self.count as f64 * (hot_s / self.seconds.values().sum::<f64>()).ln();
-        coolest_k as f64 >= least_k.floor() && by_chance <= -MISSED_COOL
-    }
 }

@@ -386,6 +386,9 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
         SlowdownSeen::Unexplained => {
             "Open: whether the drop in speed is thermal. Repeat the run with a fan on the drive; `heatsoak analyze RUN --explain N` shows the reasoning behind event N."
         }
+        SlowdownSeen::HeatOrCache => {
+            "Open: whether heat or a full SLC cache slowed the writes. Repeat the run from rest with a fan on the drive: a cache is full after the same amount of data, a throttle begins later or not at all."
+        }
         SlowdownSeen::NeverCool => {
             "Open: whether a load was throttled from its first second on; the drive was hot when it began, so its speed on a cool drive is not known. Run that load alone, from a cold start."
         }

@@ -214,6 +214,9 @@ pub fn observation(seen: &Observation) -> String {
         Seen::WritingStayedSlow { written_bytes, .. } => {
             format!("Writes stayed slow from {} on, to the end of the load.", amount(written_bytes))
         }
+        Seen::HeatOrCache => {
+            "Writes fell once and stayed there: a full SLC cache and a throttle look the same.".to_owned()
+        }
         Seen::ThroughPageCache => {
             "The phase uses buffered I/O: its speed is partly the page cache's.".to_owned()
         }

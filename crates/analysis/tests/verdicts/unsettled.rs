@@ -2,12 +2,13 @@
 
 use analysis::analyze;
 use analysis::findings::{Cause, Caveat, Label, PolicyClass, SegmentOp};
+use measure::record::ThermalSettings;
 use trace::caveat::{HeatingUnknown, SlowdownSeen};
 use trace::{Temperature, Trace, instant};
 
 use crate::drive::{Load, Policy, Setup, simulate};
 use crate::likeness::rows;
-use crate::logs::{Logged, heat};
+use crate::logs::{Logged, heat, relay};
 use crate::paused::of_writes;
 
 /// Goal: nothing in a log without phases tells a pause of the host from a drive that stopped because it was too hot. Method: a pause just
@@ -69,26 +70,104 @@ fn a_load_that_only_ran_throttled_is_not_at_full_speed() {
     }
 }
 
-/// Goal: writing that falls just at the temperature that the drive warns of (WCTEMP), and stays low while it cools, is less surely a full
-/// cache. Method: that fall, with and without the warning there.
+/// Goal: writing that falls once and stays there is a full cache or heat, and no moment of it says which; what else is known does. Method: such
+/// falls of many depths at many temperatures, after which each byte costs more energy, as of a drive of either kind; the same at TMT1, and in a
+/// cool drive.
 #[test]
-fn a_fall_at_the_warning_temperature_is_less_surely_a_cache() {
-    for (fell_k, slow) in [(350.0, 0.27), (353.0, 0.3), (356.0, 0.25), (351.0, 0.35), (348.0, 0.28)] {
-        let mut log = Logged::new(fell_k as u64);
-        log.log(300, |_, _| 0.75);
-        let mut has_fallen = false;
-        log.log(500, |_, kelvin| {
-            has_fallen |= kelvin >= fell_k;
-            if has_fallen { slow } else { 1.0 }
-        });
-        let mut trace = of_writes(&log, 1);
-        let mut none = |warning_k| {
-            trace.facts.warning_k = warning_k;
-            let policy = analyze(&trace).policy;
-            if policy.class == PolicyClass::None { policy.confidence } else { 0.0 }
+fn a_single_fall_of_writing_is_heat_or_a_full_cache() {
+    for (fell_k, slow) in
+        [(344.0, 0.5), (350.0, 0.3), (353.0, 0.4), (356.0, 0.25), (351.0, 0.6), (347.0, 0.35)]
+    {
+        let of = |fell_k: f64, heats_k: f64| {
+            let mut log = Logged::new(fell_k as u64);
+            log.heats_k = heats_k;
+            let mut now_k = 0.0;
+            while now_k < fell_k {
+                log.log(1, |_, kelvin| {
+                    now_k = kelvin;
+                    1.0
+                });
+            }
+            log.heats_k *= (fell_k - 318.0).max(3.0) / heats_k / slow;
+            log.log(700, |_, _| slow);
+            of_writes(&log, 1)
         };
-        let (there, elsewhere) = (none(Some(fell_k)), none(Some(fell_k + 15.0)));
-        assert!(there <= elsewhere - 0.05, "{fell_k} K: {there} at the warning, {elsewhere} below it");
+        let log = of(fell_k, 52.0);
+        let found = analyze(&log);
+        let causes: Vec<_> = found.events.iter().map(|event| event.cause).collect();
+        assert_eq!(causes, [Cause::Unknown], "{fell_k} K, {slow}: {:#?}", found.events);
+        assert_eq!(found.policy.class, PolicyClass::Undetermined, "{fell_k} K: {:?}", found.policy);
+        let either = Caveat::PolicyUndetermined { seen: SlowdownSeen::HeatOrCache };
+        assert!(found.caveats.contains(&either), "{fell_k} K: {:?}", found.caveats);
+
+        let mut set = log;
+        let tmt = ThermalSettings {
+            tmt1_k: Some(fell_k as u16),
+            tmt2_k: Some(fell_k as u16 + 10),
+            power_state: None,
+        };
+        set.settings.push(instant(0.0), tmt);
+        assert!(!heat(&analyze(&set)).is_empty(), "{fell_k} K is TMT1: {:#?}", analyze(&set).events);
+        let cool = analyze(&of(322.0, 14.0));
+        assert!(heat(&cool).is_empty() && cool.policy.class == PolicyClass::None, "{:#?}", cool.events);
+    }
+}
+
+/// Goal: what pauses only once it is hot may be a drive that stops itself, also where rows are too long to show at which temperature. Method: a
+/// thermostat seen every 20 and 30 s, and the same load without one.
+#[test]
+fn pauses_that_come_once_a_drive_is_hot_leave_a_policy_open() {
+    for (on_k, row_s) in [(358.0, 30), (355.0, 20), (352.0, 30), (349.0, 20), (356.0, 20)] {
+        let threshold_k = on_k;
+        let every = |on_k: f64| {
+            let mut log = Logged::new(on_k as u64);
+            log.heats_k = 1.15 * (threshold_k - 312.0);
+            log.log(3600, relay(on_k, on_k - 12.0, 0.0));
+            analyze(&moments(&log, row_s)).policy
+        };
+        let (stops, never) = (every(on_k), every(400.0));
+        assert_ne!(stops.class, PolicyClass::None, "{on_k} K every {row_s} s: {stops:?}");
+        assert_eq!(never.class, PolicyClass::None, "every {row_s} s: {never:?}");
+    }
+}
+
+/// A log of momentary speeds of writing, one in so many seconds.
+fn moments(log: &Logged, row_s: usize) -> Trace {
+    let each = of_writes(log, 1);
+    let kelvin = each.temperature().expect("a temperature").points();
+    let rows_of = each.speeds[0].intervals.iter().zip(kelvin).step_by(row_s);
+    let of: Vec<_> = rows_of.map(|(interval, kelvin)| (0.0, interval.bytes, kelvin.value)).collect();
+    rows(row_s as f64, &of)
+}
+
+/// Goal: a drive that gives speed away by little only while it stands at its hottest is not cleared. Method: a regulator of a few percent in a room
+/// that warms up and cools down, and a drive whose speed does the same with the hours, whatever its temperature.
+#[test]
+fn a_speed_that_sags_only_at_the_hottest_leaves_a_policy_open() {
+    for (hold_k, swing_k, row_s) in
+        [(345.0, 6.0, 60.0), (349.0, 5.0, 30.0), (341.0, 7.0, 60.0), (352.0, 6.0, 10.0)]
+    {
+        let of = |regulates: bool| {
+            let (mut warmed_k, mut speed) = (0.0, 1.0);
+            let row = |at: usize| {
+                let t_s = at as f64 * row_s;
+                let day = (std::f64::consts::TAU * t_s / 14_400.0 - 1.6).sin();
+                let steps = row_s as usize;
+                for _ in 0..steps {
+                    let room_k = hold_k - 52.0 + swing_k * day;
+                    let over_k = room_k + warmed_k - hold_k;
+                    speed = if regulates { f64::clamp(speed - 2e-4 * over_k, 0.5, 1.0) } else { 1.0 };
+                    warmed_k += (50.0 * speed - warmed_k) / 200.0;
+                }
+                let kelvin = hold_k - 52.0 + swing_k * day + warmed_k;
+                let share = if regulates { speed } else { 1.0 - 0.02 * (1.0 + (t_s / 900.0).sin()) };
+                (3e9 * share, 0.0, kelvin)
+            };
+            analyze(&rows(row_s, &(0..(14_400.0 / row_s) as usize).map(row).collect::<Vec<_>>())).policy
+        };
+        let (regulated, other) = (of(true), of(false));
+        assert_ne!(regulated.class, PolicyClass::None, "{hold_k} K: {regulated:?}");
+        assert_eq!(other.class, PolicyClass::None, "{hold_k} K: {other:?}");
     }
 }
 

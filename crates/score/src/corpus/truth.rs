@@ -43,6 +43,8 @@ const SHORTEST_S: f64 = 3.0;
 const WITHIN_S: f64 = 3.0;
 /// Below this no drive was seen to protect itself: 60 °C.
 const COOL_K: f64 = 333.0;
+/// Some thresholds hold on until a drive has cooled by so much.
+const WIDE_K: f64 = 12.0;
 /// Consumer drives are specified up to here: 70 °C.
 const USUAL_LIMIT_K: f64 = 343.0;
 
@@ -95,7 +97,6 @@ pub(super) fn label(recipe: &Recipe, truth: &Steps) -> Truth {
     let phases = phases(&truth.steps);
     for phase in &phases {
         let slow = of.slow(*phase, &of.heat.clone());
-        of.long_enough += slow.len();
         of.seen_to_begin += slow.iter().filter(|(from, _)| *from >= phase.0 + of.shortest).count();
     }
     of.grey_s.clear();
@@ -129,9 +130,7 @@ struct Of<'a> {
     /// Shortest thing that is asked for.
     shortest: usize,
     within_s: f64,
-    /// How many heat episodes are long enough to be asked for, ...
-    long_enough: usize,
-    /// ... and how many of those began within a load, so that the log shows at which temperature.
+    /// How many heat episodes are long enough to be asked for, and began within a load, so that the log shows at which temperature.
     seen_to_begin: usize,
     episodes: Vec<Episode>,
     undecided: Vec<Episode>,
@@ -154,7 +153,6 @@ impl<'a> Of<'a> {
             other: truth.steps.iter().map(|step| step.other).collect(),
             shortest: (SHORTEST_S.max(2.5 * interval_s) / STEP_S).round() as usize,
             within_s: WITHIN_S.max(interval_s),
-            long_enough: 0,
             seen_to_begin: 0,
             episodes: Vec::new(),
             undecided: Vec::new(),
@@ -249,7 +247,7 @@ impl<'a> Of<'a> {
         // Without phases a stop up to the end of a load goes over into the pause after it.
         let paused = !self.recipe.logging.phases_known && left < 0.005 && to + self.shortest > phase.1;
         let known = (!at_start || self.known_slow(phase, from, to)) && !paused;
-        if like_cache && !shows && self.visible(left) {
+        if like_cache && !shows && !at_start && self.visible(left) {
             let cause = heat_cause(self, set_in.1, from, to);
             let onset_s = (set_in.0.min(seconds(from)), seconds(from));
             let (release_s, temp_k, strength) = (None, None, None);
@@ -282,19 +280,19 @@ impl<'a> Of<'a> {
     }
 
     /// Whether a full cache looks the same: writing that falls once, in one step, to a speed at which it stays until the load
-    /// ends, as of a drive whose cache is full and that is as hot as it gets when that happens.
+    /// ends, as of a drive whose cache is full and that is as hot as it gets when that happens. A load that is slow from its beginning may
+    /// go on with that.
     fn like_full_cache(&self, phase: (usize, usize), from: usize, to: usize, left: f64) -> bool {
-        // From the 3 % of a published drive (VALIDATION, row D1) to the 60 % of the caches here.
-        const LEAVES: std::ops::RangeInclusive<f64> = 0.02..=0.6;
+        // From the least that heat was measured to leave to what a slow link leaves of caches.
+        const LEAVES: std::ops::RangeInclusive<f64> = 0.05..=0.7;
         const STEADY: f64 = 0.03;
         let second = (1.0 / STEP_S) as usize;
         let within = &self.heat[(from + second).min(to)..to];
         let steady = within.iter().all(|heat| (heat / left - 1.0).abs() <= STEADY);
         self.truth.steps[from].op == Op::Write
             && LEAVES.contains(&left)
-            && from >= phase.0 + self.shortest
             && to + self.shortest > phase.1
-            && self.long_enough == 1
+            && self.seen_to_begin == 1
             && steady
     }
 
@@ -431,9 +429,9 @@ pub(crate) fn composite_usable(logging: &Logging) -> bool {
 ///
 /// - counters that are seen to move, and the policy moves them;
 /// - settings and a moving composite, and the host's threshold or 70 °C and more;
-/// - any moving temperature, and it was 70 °C or hotter and a full cache does not look the same, or at least three episodes
-///   began within loads, or the temperature was held within 2.5 K for a minute from the onset on (of foreign drives,
-///   whose cases are slow, only by what follows the temperature).
+/// - any moving temperature, and at least three episodes began within loads;
+/// - any moving temperature, a full cache does not look the same, and it was 70 °C or hotter, or the temperature was held
+///   within 2.5 K for a minute from the onset on (of foreign drives, whose cases are slow, only by what follows the temperature).
 fn heat_shows(of: &Of<'_>, source: Source, (from, to): (usize, usize), like_cache: bool) -> bool {
     let logging = &of.recipe.logging;
     if counts(of) && source != Source::Vendor {
@@ -448,7 +446,7 @@ fn heat_shows(of: &Of<'_>, source: Source, (from, to): (usize, usize), like_cach
     let minute = from..from + (60.0 / STEP_S) as usize;
     let follows = of.recipe.world.as_ref().is_none_or(World::follows);
     let held = follows && minute.end <= to && minute.clone().all(|i| (steps[i].temp_k - temp_k).abs() <= 2.5);
-    set || (temp_k >= USUAL_LIMIT_K && !like_cache) || of.seen_to_begin >= 3 || held
+    set || of.seen_to_begin >= 3 || (!like_cache && (temp_k >= USUAL_LIMIT_K || held))
 }
 
 /// Whether the log shows counters that move.
@@ -499,7 +497,7 @@ fn heat_cause(of: &Of<'_>, source: Option<Source>, from: usize, to: usize) -> Op
 /// - the settings are known, the power state among them, which was what changed;
 /// - the settings are known, TMT1 and TMT2 more than 3 K away, and it was below 70 °C;
 /// - three and more such stretches began at temperatures 5 K and more apart;
-/// - half the speed was gone for a minute and more, and it stayed gone while the drive cooled by 4 K.
+/// - half the speed was gone for a minute and more, and it stayed gone while the drive cooled by 12 K.
 fn other_cause(of: &Of<'_>, (from, to): (usize, usize), starts_k: &[f64]) -> Option<TrueCause> {
     let logging = &of.recipe.logging;
     if !composite_usable(logging) {
@@ -524,7 +522,7 @@ fn other_cause(of: &Of<'_>, (from, to): (usize, usize), starts_k: &[f64]) -> Opt
         starts_k.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), k| (l.min(*k), h.max(*k)));
     let cooled = to - from >= (60.0 / STEP_S) as usize
         && median(&of.other[from..to]) <= 0.5
-        && steps[to - 1].temp_k <= temp_k - 4.0;
+        && steps[to - 1].temp_k <= temp_k - WIDE_K;
     let decided = temp_k < COOL_K
         || hotter >= 10.0
         || set_elsewhere

@@ -1,0 +1,86 @@
+//! Writing that falls once, at once, to a level where it stays until its load ends: a full cache does so, and so does a threshold. How hot
+//! it was, how long it stayed there and how much was left are chances of the load and the drive; they turn the scales between the two by
+//! little. What tells them apart counts in full: a threshold that is known, a counter, another fall, a rest.
+
+use super::Judged;
+use super::evidence::Suspect::{self, Other, Slc};
+use super::evidence::{Evidence, HEAT};
+use super::likelihood::log_sum;
+use crate::observation::Observation;
+use crate::segment::Piece;
+
+/// As much as such chances say together at most, as a logarithm: five to three. Of one fall each in pairs of drives that are alike but for the
+/// cause, the likelier was right as often as not. What keeps most of its speed is a full cache on few drives.
+const MOST: f64 = 0.5;
+const MOST_OF_WEAK: f64 = 2.4;
+const WEAK: [f64; 2] = [0.66, 0.76];
+/// What is left of the speed by a cache, up to a slow link that hides what it could do, and by heat, from the weakest that was measured short
+/// of a stop: 200 MB/s of 3 GB/s (SSD1 of the seed experiments).
+const LEAVES: std::ops::RangeInclusive<f64> = 0.05..=0.9;
+/// What fell by all but this share of its way fell in one step.
+const ONE_STEP: f64 = 0.15;
+/// Some drives have thresholds of their own from here on: 65 °C.
+const RARELY_K: f64 = 338.0;
+/// A hysteresis this wide is rare: what stays slow while it cools by more is hardly heat.
+const WIDE_K: f64 = 14.0;
+
+/// What is no heat.
+const NOT_HEAT: [Suspect; 2] = [Slc, Other];
+
+/// Takes back what single falls say too surely of heat, or against it.
+pub(super) fn weigh(judged: &mut [Judged], pieces: &[Piece]) {
+    for judged in judged.iter_mut() {
+        let Some(share) = may_be_either(judged, pieces) else { continue };
+        let [heat, not] = log_odds(&judged.evidence, |_| true);
+        let [other_heat, other_not] = log_odds(&judged.evidence, |seen| !is_a_chance(seen));
+        // Without what they are beforehand all causes are alike.
+        let by_other = other_heat - other_not - (HEAT.len() as f64 / NOT_HEAT.len() as f64).ln();
+        let by_chances = heat - not - by_other;
+        let weak = ((share - WEAK[0]) / (WEAK[1] - WEAK[0])).clamp(0.0, 1.0);
+        let most = MOST + (MOST_OF_WEAK - MOST) * weak;
+        let ahead = by_other + most * (by_chances / most).tanh();
+        let sum = log_sum(&[heat, not]);
+        let weights = [-(-ahead).exp().ln_1p() + sum - heat, -ahead.exp().ln_1p() + sum - not];
+        judged.evidence.weigh_heat(
+            Observation::HeatOrCache,
+            weights[0],
+            &NOT_HEAT.map(|not| (not, weights[1])),
+        );
+        judged.verdict = judged.evidence.verdict();
+    }
+}
+
+/// What is left of the speed where writing fell in one step to where it stayed.
+fn may_be_either(judged: &Judged, pieces: &[Piece]) -> Option<f64> {
+    let (drop, first) = (&judged.drop, &pieces[judged.drop.first]);
+    let one_step = |before: f64| first.level - drop.level <= ONE_STEP * (before - drop.level);
+    let share = judged.evidence.weighings().iter().find_map(|seen| match seen.observation {
+        Observation::WritingStayedSlow { share, .. } => Some(share).filter(|share| LEAVES.contains(share)),
+        _ => None,
+    })?;
+    (drop.sharp && !first.gradual && drop.before.is_some_and(one_step)).then_some(share)
+}
+
+/// Whether it was to be expected of either, more or less.
+fn is_a_chance(seen: &Observation) -> bool {
+    match seen {
+        Observation::SlowThoughCooled { temp_k, late_k } => temp_k - late_k < WIDE_K,
+        Observation::Cool { temp_k } => *temp_k >= RARELY_K,
+        Observation::MostAreNotHeat
+        | Observation::MostAreNoFullCache
+        | Observation::ByChance { .. }
+        | Observation::Hot { .. }
+        | Observation::Crept { .. }
+        | Observation::StayedAsHot { .. }
+        | Observation::Lasted { .. }
+        | Observation::WritingStayedSlow { .. } => true,
+        _ => false,
+    }
+}
+
+/// Log odds of heat and of all else, by those observations.
+fn log_odds(evidence: &Evidence, counts: impl Fn(&Observation) -> bool) -> [f64; 2] {
+    let seen = || evidence.weighings().iter().filter(|weighing| counts(&weighing.observation));
+    let total = |suspect: Suspect| seen().map(|weighing| weighing.weights[suspect as usize]).sum::<f64>();
+    [log_sum(&HEAT.map(total)), log_sum(&NOT_HEAT.map(total))]
+}
