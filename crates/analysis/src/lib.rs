@@ -67,6 +67,10 @@ pub const SCHEMA: u32 = 2;
 
 /// No drive of those measured is throttled below this, in kelvins (55 °C), unless it is set to.
 pub const COOL_K: f64 = 328.0;
+/// Some drives have thresholds of their own from here on, in kelvins: 65 °C.
+pub(crate) const EARLY_LIMIT_K: f64 = 338.0;
+/// A load this near to the link's rate is as fast as that lets it be.
+pub const AT_LINK: f64 = 0.9;
 /// From this ratio of two speeds on the slower one is not full speed: rounds of one load differ by less.
 pub const FASTER: f64 = 1.25;
 

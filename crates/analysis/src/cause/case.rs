@@ -28,7 +28,7 @@ pub(super) const REGULATOR_MARGIN_K: f64 = 2.6;
 const CYCLES: usize = 2;
 
 /// A speed that fell has come to where it stays after this share of the way, ...
-const NEARLY: f64 = 0.85;
+pub(super) const NEARLY: f64 = 0.85;
 /// ... and did so little by little where it stood on so many levels in between.
 const LEAST_LEVELS: usize = 2;
 /// A level that sinks varies by this share of the fall to it, one that stands by less.

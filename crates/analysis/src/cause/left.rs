@@ -10,7 +10,6 @@ use super::crossing::BEFOREHAND;
 use super::drops::LEAST_SLICES;
 use super::evidence::Suspect::{Other, Slc};
 use super::evidence::{heat_row, heat_share};
-use super::history::Depth;
 use super::likelihood::{Shares, known_share, normal};
 use crate::observation::Observation;
 use crate::segment::{Piece, median};
@@ -38,11 +37,14 @@ const CELL: f64 = 0.0025;
 /// Further away than so many standard deviations is nothing.
 const REACH: f64 = 4.0;
 
+/// An operation, and whether within another drop.
+type Place = (u8, bool);
+
 /// The speed at which a drop stood.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpeedLeft {
     /// A threshold within another one leaves a speed of its own.
-    of: Depth,
+    place: Place,
     /// Logarithm of the speed in bytes per second, and the standard deviation of that.
     level: f64,
     spread: f64,
@@ -54,9 +56,9 @@ impl SpeedLeft {
     /// The speed that most of a drop's own time has; `None` where none stands, or nothing moves. Of a drop in
     /// a row or two the slowest is the least mixed with full speed.
     pub(super) fn new(case: &Case) -> Option<Self> {
-        let of = (case.op, case.drop.inside.is_some());
+        let place = (case.op as u8, case.drop.inside.is_some());
         if case.drop.stops(case.pieces) {
-            return Some(Self { of, level: STOPPED, spread: SAME, stands: true });
+            return Some(Self { place, level: STOPPED, spread: SAME, stands: true });
         }
         let own = || case.drop.own.iter().map(|at| &case.pieces[*at]);
         let stands = own().map(|piece| piece.slices).sum::<usize>() >= LEAST_SLICES;
@@ -71,12 +73,7 @@ impl SpeedLeft {
             (2.0 * alike_s >= own_s).then_some((longest.level, SAME.hypot(of_mean)))?
         };
         let stopped = own().any(|piece| piece.stopped) || level <= 0.0;
-        (!stopped).then(|| Self { of, level: level.ln(), spread, stands })
-    }
-
-    /// What it is held against is of the same operation, and as deep.
-    const fn place(&self) -> usize {
-        2 * self.of.0 as usize + self.of.1 as usize
+        (!stopped).then(|| Self { place, level: level.ln(), spread, stands })
     }
 
     pub(super) const fn stands(&self) -> bool {
@@ -87,23 +84,23 @@ impl SpeedLeft {
 /// How unlikely it is that what is no heat leaves the speed that heat leaves, as a logarithm: by how much likelier the speeds of the one are
 /// near those of the other than anywhere. Half of them must be, as one in a hundred always is.
 pub(super) fn coincide(heat: impl Iterator<Item = SpeedLeft>, other: impl Iterator<Item = SpeedLeft>) -> f64 {
-    let mut of_op: BTreeMap<usize, f64> = BTreeMap::new();
-    let mut levels: BTreeMap<(usize, i64), f64> = BTreeMap::new();
+    let mut of_place: BTreeMap<Place, f64> = BTreeMap::new();
+    let mut levels: BTreeMap<(Place, i64), f64> = BTreeMap::new();
     for left in heat {
-        *of_op.entry(left.place()).or_default() += 1.0;
-        *levels.entry((left.place(), cell(left.level))).or_default() += 1.0;
+        *of_place.entry(left.place).or_default() += 1.0;
+        *levels.entry((left.place, cell(left.level))).or_default() += 1.0;
     }
-    let mut likelier: BTreeMap<(usize, i64), f64> = BTreeMap::new();
+    let mut likelier: BTreeMap<(Place, i64), f64> = BTreeMap::new();
     let mut each: Vec<f64> = Vec::new();
     // Nothing at all is what every pause leaves.
     for left in other.filter(|left| left.level > STOPPED) {
-        let (op, at) = (left.place(), cell(left.level));
-        let Some(of_op) = of_op.get(&op) else { continue };
-        each.push(*likelier.entry((op, at)).or_insert_with(|| {
+        let (place, at) = (left.place, cell(left.level));
+        let Some(of_place) = of_place.get(&place) else { continue };
+        each.push(*likelier.entry((place, at)).or_insert_with(|| {
             let reach = (REACH * TWO_OF_ONE / CELL) as i64;
-            let near = levels.range((op, at - reach)..=(op, at + reach));
+            let near = levels.range((place, at - reach)..=(place, at + reach));
             let near = near.map(|((_, level), heat)| heat * normal((level - at) as f64 * CELL, TWO_OF_ONE));
-            (LEVELS * near.sum::<f64>() / of_op).max(1e-9).ln()
+            (LEVELS * near.sum::<f64>() / of_place).max(1e-9).ln()
         }));
     }
     crate::work::count(each.len());
@@ -153,16 +150,16 @@ impl Together {
 /// The speeds that the drops of a run leave, and what those drops are by all else.
 #[derive(Debug, Default)]
 pub(super) struct SpeedsLeft {
-    by_cell: BTreeMap<(usize, i64), Together>,
-    /// How much of the drops of an operation is heat.
-    heat: BTreeMap<usize, f64>,
+    by_cell: BTreeMap<(Place, i64), Together>,
+    /// How much of the drops of a place is heat.
+    heat: BTreeMap<Place, f64>,
 }
 
 impl SpeedsLeft {
     /// Counts one in by what it is without what its speed says.
     pub(super) fn add(&mut self, left: &SpeedLeft, apart: &Shares) {
-        self.by_cell.entry((left.place(), cell(left.level))).or_default().add(apart, 1.0);
-        *self.heat.entry(left.place()).or_default() += heat_share(apart);
+        self.by_cell.entry((left.place, cell(left.level))).or_default().add(apart, 1.0);
+        *self.heat.entry(left.place).or_default() += heat_share(apart);
     }
 
     /// What it weighs that others left the same speed, by what they are; `apart` is what this one is without that.
@@ -179,9 +176,9 @@ impl SpeedsLeft {
 
     /// How unlikely it is that heat leaves this speed, as a logarithm, where it left others each time.
     fn other_speed(&self, left: &SpeedLeft, apart: &Shares) -> f64 {
-        let (op, width) = (left.place(), 2f64.sqrt() * left.spread);
-        let others = (self.heat.get(&op).copied().unwrap_or(0.0) - heat_share(apart)).max(0.0);
-        let reach = (op, cell(left.level - REACH * width))..=(op, cell(left.level + REACH * width));
+        let (place, width) = (left.place, 2f64.sqrt() * left.spread);
+        let others = (self.heat.get(&place).copied().unwrap_or(0.0) - heat_share(apart)).max(0.0);
+        let reach = (place, cell(left.level - REACH * width))..=(place, cell(left.level + REACH * width));
         let near = self.by_cell.range(reach);
         let near =
             near.map(|((_, at), of_cell)| of_cell.thermal * normal(*at as f64 * CELL - left.level, width));
@@ -194,8 +191,8 @@ impl SpeedsLeft {
     /// The other drops, each by how likely it is of the same cause.
     fn others(&self, left: &SpeedLeft, apart: &Shares) -> Together {
         let width = 2f64.sqrt() * left.spread;
-        let op = left.place();
-        let reach = (op, cell(left.level - REACH * width))..=(op, cell(left.level + REACH * width));
+        let place = left.place;
+        let reach = (place, cell(left.level - REACH * width))..=(place, cell(left.level + REACH * width));
         let mut sum = Together::default();
         for ((_, at), of_cell) in self.by_cell.range(reach) {
             crate::work::count(1);

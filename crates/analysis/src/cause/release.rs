@@ -22,7 +22,7 @@ const LEAST_READINGS: usize = 2;
 const HYSTERESIS: [(f64, f64); 2] = [(0.6, 0.004), (LEAST_K, 0.03)];
 const LEAST_K: f64 = 1.9;
 const WIDE_PER_K: f64 = 0.03;
-const WIDE_FROM_K: f64 = 14.0;
+pub(super) const WIDE_FROM_K: f64 = 14.0;
 const USUAL_PER_K: f64 = 0.13;
 /// Beyond these the wider hystereses get fewer by a factor of e in so many kelvins: 28 K was measured of a stick that cools for minutes.
 const WIDER_K: f64 = 8.0;

@@ -3,9 +3,12 @@
 //! little. What tells them apart counts in full: a threshold that is known, a counter, another fall, a rest.
 
 use super::Judged;
+use super::case::NEARLY;
 use super::evidence::Suspect::{self, Other, Slc};
 use super::evidence::{Evidence, HEAT};
 use super::likelihood::log_sum;
+use super::release::WIDE_FROM_K;
+use crate::EARLY_LIMIT_K;
 use crate::observation::Observation;
 use crate::segment::Piece;
 
@@ -17,12 +20,6 @@ const WEAK: [f64; 2] = [0.66, 0.76];
 /// What is left of the speed by a cache, up to a slow link that hides what it could do, and by heat, from the weakest that was measured short
 /// of a stop: 200 MB/s of 3 GB/s (SSD1 of the seed experiments).
 const LEAVES: std::ops::RangeInclusive<f64> = 0.05..=0.9;
-/// What fell by all but this share of its way fell in one step.
-const ONE_STEP: f64 = 0.15;
-/// Some drives have thresholds of their own from here on: 65 °C.
-const RARELY_K: f64 = 338.0;
-/// A hysteresis this wide is rare: what stays slow while it cools by more is hardly heat.
-const WIDE_K: f64 = 14.0;
 
 /// What is no heat.
 const NOT_HEAT: [Suspect; 2] = [Slc, Other];
@@ -53,7 +50,7 @@ pub(super) fn weigh(judged: &mut [Judged], pieces: &[Piece]) {
 /// What is left of the speed where writing fell in one step to where it stayed.
 fn may_be_either(judged: &Judged, pieces: &[Piece]) -> Option<f64> {
     let (drop, first) = (&judged.drop, &pieces[judged.drop.first]);
-    let one_step = |before: f64| first.level - drop.level <= ONE_STEP * (before - drop.level);
+    let one_step = |before: f64| first.level <= before - NEARLY * (before - drop.level);
     let share = judged.evidence.weighings().iter().find_map(|seen| match seen.observation {
         Observation::WritingStayedSlow { share, .. } => Some(share).filter(|share| LEAVES.contains(share)),
         _ => None,
@@ -64,8 +61,8 @@ fn may_be_either(judged: &Judged, pieces: &[Piece]) -> Option<f64> {
 /// Whether it was to be expected of either, more or less.
 fn is_a_chance(seen: &Observation) -> bool {
     match seen {
-        Observation::SlowThoughCooled { temp_k, late_k } => temp_k - late_k < WIDE_K,
-        Observation::Cool { temp_k } => *temp_k >= RARELY_K,
+        Observation::SlowThoughCooled { temp_k, late_k } => temp_k - late_k < WIDE_FROM_K,
+        Observation::Cool { temp_k } => *temp_k >= EARLY_LIMIT_K,
         Observation::MostAreNotHeat
         | Observation::MostAreNoFullCache
         | Observation::ByChance { .. }

@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use crate::FASTER;
 use crate::cause::heat::Heat;
 use crate::findings::SegmentOp;
 use crate::segment::Stretch;
+use crate::{AT_LINK, FASTER};
 use trace::{Interval, Trace};
 
 /// A load that only ran hot leaves a policy open from this on, whatever others show.
 pub(super) const OPEN_S: f64 = 20.0;
 /// A load filled its first row where that is as fast as the next.
 const WHOLE_ROW: f64 = 0.95;
-/// A load this near to the link's rate is not slowed down.
-const BY_LINK: f64 = 0.9;
 /// A temperature is at a threshold within rounding and a poll.
 pub(super) const AT_THRESHOLD_K: f64 = 1.6;
 const DIPPED_K: f64 = 4.0;
+/// A drive whose load goes on stays as hot within so much.
+pub(super) const WENT_ON_K: f64 = 2.0;
 /// Without slowing down, a run that stayed below this says little about what the drive does when hot.
 pub(super) const HOT_K: f64 = 343.0;
 /// A drive that is as warm as this, and within so much of the hottest from its first second on, had been loaded before.
@@ -63,7 +63,7 @@ impl Loads<'_> {
     pub(super) fn is_limited(&self, trace: &Trace) -> bool {
         let held = |stretch: &&Stretch| trace.phases[stretch.phase].is_limited();
         let fastest = self.samples().map(Interval::bytes_per_s).fold(0.0, f64::max);
-        let by_link = trace.facts.link_bytes_per_s.is_some_and(|link| fastest >= BY_LINK * link);
+        let by_link = trace.facts.link_bytes_per_s.is_some_and(|link| fastest >= AT_LINK * link);
         by_link || self.stretches.iter().any(held)
     }
 

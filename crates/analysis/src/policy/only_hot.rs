@@ -3,13 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::loads::{AT_THRESHOLD_K, HOT_K};
-use super::unprovoked::WENT_ON_K;
-use crate::COOL_K;
+use super::loads::{AT_THRESHOLD_K, HOT_K, WENT_ON_K};
 use crate::cause::Judged;
 use crate::cause::heat::{Heat, LATE_S};
 use crate::findings::SegmentOp;
 use crate::segment::{LEVEL_S, Stretch, median, noise_share, quarters};
+use crate::{COOL_K, EARLY_LIMIT_K};
 use trace::{Interval, Phase, Trace};
 
 /// Stops of a thermostat lie within its hysteresis of the hottest, and so many are a habit.
@@ -28,8 +27,6 @@ const STANDS_K: f64 = 1.5;
 /// Slower there than the slowest cooler one by this share and by all that those differ, in so many windows.
 const SAGS_TO: f64 = 0.98;
 const SAGGED_WINDOWS: usize = 4;
-/// Drives protect themselves from here on: 65 °C.
-const SAGS_FROM_K: f64 = 338.0;
 /// So many pauses would have come before the drive was hot if they came at any time: e to the minus this is one run in twelve.
 const MISSED_WARMING: f64 = 2.5;
 
@@ -102,7 +99,7 @@ pub(super) fn sagged_hot(heat: &Heat, stretches: &[Stretch], judged: &[Judged], 
             }
         }
     }
-    hottest_k >= SAGS_FROM_K && by_op.values().any(Sag::is_seen)
+    hottest_k >= EARLY_LIMIT_K && by_op.values().any(Sag::is_seen)
 }
 
 fn window(t_s: f64) -> i64 {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::HELD_S;
-use super::loads::{AT_THRESHOLD_K, COOLED_K, HOT_K, Loads, OPEN_S, loads_by, spans};
+use super::loads::{AT_THRESHOLD_K, COOLED_K, HOT_K, Loads, OPEN_S, WENT_ON_K, loads_by, spans};
 use super::only_hot::{paused_hot, paused_once_hot, sagged_hot, stalls_hot, stops_hot};
 use crate::FASTER;
 use crate::cause::Judged;
@@ -26,9 +26,7 @@ const AT_REST_SEEN: f64 = 0.6;
 /// ... and so often where the log does not say what was asked for, and a load paused just as the drive was hottest, until it had cooled: a
 /// drive that stops itself does so.
 const PAUSED_SEEN: f64 = 0.9;
-/// A drive whose load goes on stays as hot within so much.
-pub(super) const WENT_ON_K: f64 = 2.0;
-/// ... or, slowed down, within this share of what it had been warmed by: at rest it cools further in less time than it took to warm up.
+/// A drive whose load goes on, slowed down, stays as hot within this share of what it had been warmed by: at rest it cools further in less time than it took to warm up.
 const WENT_ON: f64 = 0.25;
 /// Speed that varies by more than this share is not one: what dips by the clock in long rows varies by less.
 const TO_AND_FRO: f64 = 0.2;

@@ -10,7 +10,7 @@ mod within;
 
 pub(crate) use phase::{FullSpeedSeen, PhaseFigures, figures, numbered};
 pub(crate) use power::power_rows;
-pub(crate) use reference::{AT_LINK, FasterLoad, MOST_OF_LINK, is_at_link, warmed};
+pub(crate) use reference::{FasterLoad, MOST_OF_LINK, is_at_link, warmed};
 pub(crate) use series::SpeedDistribution;
 pub(crate) use states::{name_constant, states};
 pub(crate) use table::{detail_table, onset, phase_lines, phase_table, spread, temperature};

@@ -6,13 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use analysis::FASTER;
 use analysis::findings::Label;
+use analysis::{AT_LINK, FASTER};
 
 use super::phase::{FullSpeed, FullSpeedSeen, PhaseFigures};
 
-/// A speed from this share of the link's on is the link's.
-pub(crate) const AT_LINK: f64 = 0.9;
 /// More than the link carries, by more than framing explains, is no share of it.
 pub(crate) const MOST_OF_LINK: f64 = 1.05;
 /// A rise from which on a constant speed says that heat did nothing: more than rounding and sensor noise.

@@ -1,5 +1,6 @@
 //! Loads that nothing slowed down: how fast they were, and what says that this is full speed.
 
+use analysis::AT_LINK;
 use analysis::findings::Label;
 
 use super::capitalised;
@@ -152,7 +153,7 @@ fn verb(one: &PhaseFigures) -> &'static str {
 fn share_of_link(one: &PhaseFigures, input: &ReportInput) -> Option<String> {
     let share = one.mean_bytes_per_s? / input.link_bytes_per_s?;
     let is_open = !one.leads_with_iops() && (one.full.is_none() || one.op == "read");
-    let is_worth = share <= figures::MOST_OF_LINK && (share >= figures::AT_LINK || is_open);
+    let is_worth = share <= figures::MOST_OF_LINK && (share >= AT_LINK || is_open);
     is_worth.then(|| format!("{} of the link rate", format::percent(share)))
 }
 

@@ -2,9 +2,9 @@
 //!
 //! "What happened" stands before it: the table of phases ([`crate::figures`]).
 
-use analysis::COOL_K;
 use analysis::findings::{Cause, Event, EventKind, Label, PolicyClass, Segment, SegmentOp};
 use analysis::observation::Observation;
+use analysis::{AT_LINK, COOL_K};
 use trace::Caveat;
 use trace::caveat::{Hole, Unseen};
 
@@ -143,7 +143,7 @@ fn ruled_out(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<String> {
     }
     let slow = figures.iter().filter_map(|one| one.throttled_bytes_per_s).reduce(f64::max);
     if let (Some(link), Some(slow)) = (input.link_bytes_per_s, slow)
-        && slow < figures::AT_LINK * link
+        && slow < AT_LINK * link
     {
         told.push(format!(
             "link: {} while throttled is {} of its {}",
