@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::FASTER;
 use crate::cause::evidence::{Conclusion, POSSIBLE, SUSPECTS, Suspect};
 use crate::cause::heat::Heat;
-use crate::cause::{Judged, as_meant, is_ramp};
+use crate::cause::{Judged, as_meant, is_ramp, told};
 use crate::explain::Sources;
 use crate::findings::{Candidate, Cause, Event, EventKind, Label, Segment, SegmentOp, WeighedObservation};
 use crate::observation::Observation;
@@ -26,18 +26,14 @@ const AT_CRITICAL_K: f64 = 3.0;
 /// The events of a run in order of time, and what `look` made of each and what it was judged by.
 pub(crate) fn events<T>(
     sources: &Sources,
-    judged: Vec<Judged>,
+    mut judged: Vec<Judged>,
     look: impl Fn(&Sources, &Event, &Judged) -> T,
 ) -> (Vec<Event>, Vec<T>) {
-    let Sources { trace, pieces, stretches, .. } = *sources;
+    let kinds: Vec<Option<EventKind>> = judged.iter().map(|judged| kind(sources, judged)).collect();
+    told::split(&mut judged, |index| kinds[index].is_some());
     let mut events: Vec<(Event, T)> = Vec::new();
-    for judged in judged.into_iter().filter(|judged| !judged.continues) {
-        let piece = &pieces[judged.drop.first];
-        let phase = &trace.phases[stretches[piece.stretch].phase];
-        if is_pause(&judged, piece, phase.inferred) {
-            continue;
-        }
-        let Some(kind) = kind(trace, &judged, piece, phase.buffered) else { continue };
+    for (judged, kind) in judged.into_iter().zip(kinds) {
+        let Some(kind) = kind else { continue };
         let mut push = |event: Event| {
             let seen = look(sources, &event, &judged);
             events.push((event, seen));
@@ -60,15 +56,16 @@ pub(crate) fn segments(
     heat: &Heat,
 ) -> Vec<Segment> {
     let labels = labels(trace, stretches, pieces, judged);
+    let kelvin = edges_k(pieces, judged, heat);
     let mut segments: Vec<Segment> = Vec::new();
     let mut before: Option<(usize, Named)> = None;
-    for (piece, named) in pieces.iter().zip(labels) {
+    for ((piece, named), kelvin) in pieces.iter().zip(labels).zip(kelvin) {
         let same_stretch = before.filter(|(stretch, _)| *stretch == piece.stretch);
         match (segments.last_mut(), same_stretch) {
             (Some(last), Some((_, before))) if one_segment(last, before, piece, named) => {
-                extend(last, piece, heat);
+                extend(last, piece, kelvin);
             }
-            _ => segments.push(segment(piece, named, heat)),
+            _ => segments.push(segment(piece, named, kelvin)),
         }
         before = Some((piece.stretch, named));
     }
@@ -125,7 +122,14 @@ pub(crate) fn name_slower(segments: &mut [Segment], trace: &Trace, others: &Othe
     caveats
 }
 
-fn kind(trace: &Trace, judged: &Judged, piece: &Piece, buffered: bool) -> Option<EventKind> {
+/// What kind of event a drop is; `None` where it is none: part of another one, or a pause.
+fn kind(sources: &Sources, judged: &Judged) -> Option<EventKind> {
+    let Sources { trace, pieces, stretches, .. } = *sources;
+    let piece = &pieces[judged.drop.first];
+    let phase = &trace.phases[stretches[piece.stretch].phase];
+    if judged.continues || is_pause(judged, piece, phase.inferred) {
+        return None;
+    }
     match judged.verdict.conclusion {
         finding if finding.is_heat() => {
             let critical = trace.facts.critical_k.zip(judged.onset_k);
@@ -139,7 +143,7 @@ fn kind(trace: &Trace, judged: &Judged, piece: &Piece, buffered: bool) -> Option
         // Speed that sinks little by little without being throttled is no event, and the page cache is not the drive.
         conclusion => {
             let event = judged.drop.sharp || conclusion == Conclusion::Unknown;
-            (event && !buffered).then_some(EventKind::Dip)
+            (event && !phase.buffered).then_some(EventKind::Dip)
         }
     }
 }
@@ -148,7 +152,7 @@ fn begin(judged: &Judged, kind: EventKind) -> Event {
     let mut observations = vec![WeighedObservation { observation: course(judged), weight: None }];
     observations.extend(judged.evidence.observations());
     observations.shrink_to_fit();
-    let temp_k = if judged.verdict.conclusion.is_heat() { judged.crossed_k } else { judged.onset_k };
+    let temp_k = judged.temp_k();
     if let Some(onset_k) = temp_k {
         observations.iter_mut().for_each(|seen| seen.observation.name_onset(onset_k));
     }
@@ -282,15 +286,39 @@ fn drop_label(judged: &Judged) -> Label {
     }
 }
 
-fn segment(piece: &Piece, named: Named, heat: &Heat) -> Segment {
+/// Temperatures at the beginning and the end of each piece, in kelvins: where a drop begins or ends those of its event, as the reading
+/// nearest to that may be one from well within it.
+fn edges_k(pieces: &[Piece], judged: &[Judged], heat: &Heat) -> Vec<[Option<f64>; 2]> {
+    let nearest = |piece: &Piece| [heat.nearest_k(piece.start_s), heat.nearest_k(piece.end_s)];
+    let mut kelvin: Vec<[Option<f64>; 2]> = pieces.iter().map(nearest).collect();
+    let meets = |at: usize| at > 0 && pieces[at - 1].stretch == pieces[at].stretch;
+    for judged in judged.iter().filter(|judged| !judged.continues) {
+        let (first, next) = (judged.drop.first, judged.drop.last + 1);
+        if let Some(temp_k) = judged.temp_k() {
+            kelvin[first][0] = Some(temp_k);
+            if meets(first) {
+                kelvin[first - 1][1] = Some(temp_k);
+            }
+        }
+        if let Some(release_k) = judged.release_k {
+            kelvin[next - 1][1] = Some(release_k);
+            if next < pieces.len() && meets(next) {
+                kelvin[next][0] = Some(release_k);
+            }
+        }
+    }
+    kelvin
+}
+
+fn segment(piece: &Piece, named: Named, [start_k, end_k]: [Option<f64>; 2]) -> Segment {
     Segment {
         start_s: piece.start_s,
         end_s: piece.end_s,
         op: named.op,
         mean_bytes_per_s: Some(piece.mean),
         label: named.label,
-        temp_start_k: heat.nearest_k(piece.start_s),
-        temp_end_k: heat.nearest_k(piece.end_s),
+        temp_start_k: start_k,
+        temp_end_k: end_k,
     }
 }
 
@@ -301,12 +329,12 @@ fn one_segment(last: &Segment, before: Named, piece: &Piece, named: Named) -> bo
     before == named && (named.drop.is_some() || one_speed)
 }
 
-fn extend(last: &mut Segment, piece: &Piece, heat: &Heat) {
+fn extend(last: &mut Segment, piece: &Piece, [_, end_k]: [Option<f64>; 2]) {
     let span_s = last.end_s - last.start_s;
     let bytes = last.mean_bytes_per_s.unwrap_or(0.0) * span_s + piece.mean * piece.span_s();
     last.mean_bytes_per_s = Some(bytes / (span_s + piece.span_s()));
     last.end_s = piece.end_s;
-    last.temp_end_k = heat.nearest_k(piece.end_s);
+    last.temp_end_k = end_k;
 }
 
 /// Idle phases have no intervals of load, and yet are part of the run.

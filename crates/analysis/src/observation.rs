@@ -130,12 +130,27 @@ pub enum Observation {
     ByChance { stay_s_per_k: f64, every_s: f64 },
     /// The drive ran at full speed at that temperature for so long, before the drop or at any other time.
     Crept { stay_s_per_k: f64 },
-    /// So many others of heat began at that temperature.
-    BeganAlike { drops: usize, temp_k: f64 },
-    /// So many others are as deep and as long, and so many of those are thermal.
-    LooksAlike { drops: usize, thermal: usize },
-    /// So many others left the same speed, and so many of those are thermal.
-    SameSpeedLeft { drops: usize, thermal: usize },
+    /// So many others of heat began at that temperature, and so many falls within longer slowdowns, that are no events.
+    BeganAlike {
+        drops: usize,
+        #[serde(default)]
+        within: usize,
+        temp_k: f64,
+    },
+    /// So many others are as deep and as long, and so many falls within longer slowdowns; and so many of all are thermal.
+    LooksAlike {
+        drops: usize,
+        #[serde(default)]
+        within: usize,
+        thermal: usize,
+    },
+    /// So many others left the same speed, and so many falls within longer slowdowns; and so many of all are thermal.
+    SameSpeedLeft {
+        drops: usize,
+        #[serde(default)]
+        within: usize,
+        thermal: usize,
+    },
     /// All drops of the run together may be something else than they are taken for, with this probability.
     OtherwiseExplained { probability: f64 },
     /// The drive was throttled already, and by so much hotter than where that began.

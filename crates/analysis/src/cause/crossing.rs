@@ -162,13 +162,13 @@ impl RunSums {
         let counts = |row: &[f64; 5]| row.iter().any(|weight| weight.abs() > 0.01);
         if counts(&others) {
             let drops = self.near(drop, now).round() as usize;
-            seen.push((Observation::BeganAlike { drops, temp_k }, others));
+            seen.push((Observation::BeganAlike { drops, within: 0, temp_k }, others));
         }
         // The sums hold the drop itself.
         let like_it = drops.saturating_sub(1);
         if like_it > 0 && counts(&alike) {
             let thermal = (heat_share(&sums) - heat_share(now)).round().max(0.0) as usize;
-            seen.push((Observation::LooksAlike { drops: like_it, thermal }, alike));
+            seen.push((Observation::LooksAlike { drops: like_it, within: 0, thermal }, alike));
         }
         seen.extend(self.release(drop, now));
         seen.extend(self.left(drop, standing).map(|(seen, _)| (seen, left)).filter(|_| counts(&left)));

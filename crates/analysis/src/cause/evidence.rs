@@ -174,6 +174,11 @@ impl Evidence {
         &self.weighings
     }
 
+    /// What was observed, to say more of it: its weights stand.
+    pub(crate) fn observed_mut(&mut self) -> impl Iterator<Item = &mut Observation> {
+        self.weighings.iter_mut().map(|weighing| &mut weighing.observation)
+    }
+
     /// Weighs it all.
     pub(crate) fn verdict(&self) -> Verdict {
         let (conclusion, confidence) = self.odds().conclusion();

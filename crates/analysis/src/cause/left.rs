@@ -4,6 +4,7 @@
 //! own, wherever the temperature is. Two drops that leave the same speed within a percent are seldom of two causes.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::case::Case;
 use super::crossing::BEFOREHAND;
@@ -39,6 +40,8 @@ const REACH: f64 = 4.0;
 
 /// An operation, and whether within another drop.
 type Place = (u8, bool);
+/// A speed left in a place, in cells of [`CELL`].
+pub(super) type Level = (Place, i64);
 
 /// The speed at which a drop stood.
 #[derive(Clone, Copy, Debug)]
@@ -79,18 +82,29 @@ impl SpeedLeft {
     pub(super) const fn stands(&self) -> bool {
         self.stands
     }
+
+    pub(super) fn at(&self) -> Level {
+        (self.place, cell(self.level))
+    }
+
+    /// The speeds that may be the same one.
+    pub(super) fn alike(&self) -> RangeInclusive<Level> {
+        let width = 2f64.sqrt() * self.spread;
+        let at = |level: f64| (self.place, cell(level));
+        at(self.level - REACH * width)..=at(self.level + REACH * width)
+    }
 }
 
 /// How unlikely it is that what is no heat leaves the speed that heat leaves, as a logarithm: by how much likelier the speeds of the one are
 /// near those of the other than anywhere. Half of them must be, as one in a hundred always is.
 pub(super) fn coincide(heat: impl Iterator<Item = SpeedLeft>, other: impl Iterator<Item = SpeedLeft>) -> f64 {
     let mut of_place: BTreeMap<Place, f64> = BTreeMap::new();
-    let mut levels: BTreeMap<(Place, i64), f64> = BTreeMap::new();
+    let mut levels: BTreeMap<Level, f64> = BTreeMap::new();
     for left in heat {
         *of_place.entry(left.place).or_default() += 1.0;
         *levels.entry((left.place, cell(left.level))).or_default() += 1.0;
     }
-    let mut likelier: BTreeMap<(Place, i64), f64> = BTreeMap::new();
+    let mut likelier: BTreeMap<Level, f64> = BTreeMap::new();
     let mut each: Vec<f64> = Vec::new();
     // Nothing at all is what every pause leaves.
     for left in other.filter(|left| left.level > STOPPED) {
@@ -150,7 +164,7 @@ impl Together {
 /// The speeds that the drops of a run leave, and what those drops are by all else.
 #[derive(Debug, Default)]
 pub(super) struct SpeedsLeft {
-    by_cell: BTreeMap<(Place, i64), Together>,
+    by_cell: BTreeMap<Level, Together>,
     /// How much of the drops of a place is heat.
     heat: BTreeMap<Place, f64>,
 }
@@ -158,7 +172,7 @@ pub(super) struct SpeedsLeft {
 impl SpeedsLeft {
     /// Counts one in by what it is without what its speed says.
     pub(super) fn add(&mut self, left: &SpeedLeft, apart: &Shares) {
-        self.by_cell.entry((left.place, cell(left.level))).or_default().add(apart, 1.0);
+        self.by_cell.entry(left.at()).or_default().add(apart, 1.0);
         *self.heat.entry(left.place).or_default() += heat_share(apart);
     }
 
@@ -171,15 +185,14 @@ impl SpeedsLeft {
         (row[Slc as usize], row[Other as usize]) = (cache, other);
         let drops = others.drops.round() as usize;
         let thermal = (others.thermal.max(0.0).round() as usize).min(drops);
-        (Observation::SameSpeedLeft { drops, thermal }, row)
+        (Observation::SameSpeedLeft { drops, within: 0, thermal }, row)
     }
 
     /// How unlikely it is that heat leaves this speed, as a logarithm, where it left others each time.
     fn other_speed(&self, left: &SpeedLeft, apart: &Shares) -> f64 {
         let (place, width) = (left.place, 2f64.sqrt() * left.spread);
         let others = (self.heat.get(&place).copied().unwrap_or(0.0) - heat_share(apart)).max(0.0);
-        let reach = (place, cell(left.level - REACH * width))..=(place, cell(left.level + REACH * width));
-        let near = self.by_cell.range(reach);
+        let near = self.by_cell.range(left.alike());
         let near =
             near.map(|((_, at), of_cell)| of_cell.thermal * normal(*at as f64 * CELL - left.level, width));
         let itself = heat_share(apart) * normal(0.0, width);
@@ -191,10 +204,8 @@ impl SpeedsLeft {
     /// The other drops, each by how likely it is of the same cause.
     fn others(&self, left: &SpeedLeft, apart: &Shares) -> Together {
         let width = 2f64.sqrt() * left.spread;
-        let place = left.place;
-        let reach = (place, cell(left.level - REACH * width))..=(place, cell(left.level + REACH * width));
         let mut sum = Together::default();
-        for ((_, at), of_cell) in self.by_cell.range(reach) {
+        for ((_, at), of_cell) in self.by_cell.range(left.alike()) {
             crate::work::count(1);
             let mut others = *of_cell;
             if *at == cell(left.level) {

@@ -30,6 +30,7 @@ mod settle;
 mod shape;
 pub(crate) mod starts;
 mod stood;
+pub(crate) mod told;
 mod undecidable;
 mod uneven;
 mod weigh;
@@ -99,6 +100,11 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
+    /// The temperature that is told of its beginning, in kelvins: what a threshold was crossed at, else the reading.
+    pub(crate) fn temp_k(&self) -> Option<f64> {
+        if self.verdict.conclusion.is_heat() { self.crossed_k } else { self.onset_k }
+    }
+
     /// Whether speed came back although the drive had not cooled: no threshold lets go so.
     fn came_back_as_warm(&self) -> bool {
         self.release_k.zip(self.onset_k).is_some_and(|(release, onset)| release >= onset)

@@ -190,7 +190,7 @@ pub fn observation(seen: &Observation) -> String {
             "Speed also fell at {other_s:.0} s without a rest in between; an SLC cache is full only once."
         ),
         Seen::OtherAmount { written_bytes, drops } => {
-            let (amount, others) = (amount(written_bytes), other_drops(*drops));
+            let (amount, others) = (amount(written_bytes), others(*drops, 0));
             format!(
                 "It fell after {amount}; {others} that began at the same temperature came after other amounts."
             )
@@ -233,12 +233,20 @@ pub fn observation(seen: &Observation) -> String {
         Seen::Crept { stay_s_per_k } => format!(
             "The drive spent {stay_s_per_k:.0} s within 1 K of that temperature at full speed, so a threshold there is less likely."
         ),
-        Seen::BeganAlike { drops: 0, .. } => {
+        Seen::BeganAlike { drops: 0, within: 0, .. } => {
             "No other thermal drop of this run began at that temperature.".to_owned()
         }
-        // Those within a stretch that is one event are among them.
-        Seen::BeganAlike { drops: 1, .. } => "Speed fell at the same temperature once more.".to_owned(),
-        Seen::BeganAlike { drops, .. } => format!("Speed fell at the same temperature {drops} more times."),
+        Seen::BeganAlike { drops: 0, within, .. } => {
+            format!("Speed fell at the same temperature {} within longer slowdowns.", times(*within))
+        }
+        Seen::BeganAlike { drops, within, .. } => {
+            let more = if *drops == 1 { "once more".to_owned() } else { format!("{drops} more times") };
+            let within = match within {
+                0 => String::new(),
+                _ => format!(", and {} within longer slowdowns", times(*within)),
+            };
+            format!("Speed fell at the same temperature {more}{within}.")
+        }
         Seen::HotterWhileThrottled { by_k } => {
             format!("The drive was throttled already, and {by_k:.0} K hotter than when that began.")
         }
@@ -248,17 +256,16 @@ pub fn observation(seen: &Observation) -> String {
         Seen::AsSlowAsBefore { paused_s } => {
             format!("The load ended as slow as this at {paused_s:.0} s: both are one slowdown.")
         }
-        Seen::LooksAlike { drops, thermal } => {
-            let have = if *drops == 1 { "has" } else { "have" };
-            format!(
-                "{} {have} the same depth and length; {}.",
-                other_drops(*drops),
-                of_them(*thermal, *drops)
-            )
+        Seen::LooksAlike { drops, within, thermal } => {
+            let all = drops + within;
+            let have = if all == 1 { "has" } else { "have" };
+            let others = others(*drops, *within);
+            format!("{others} {have} the same depth and length; {}.", of_them(*thermal, all))
         }
-        Seen::SameSpeedLeft { drops: 0, .. } => "No other drop fell to that speed.".to_owned(),
-        Seen::SameSpeedLeft { drops, thermal } => {
-            format!("Speed fell to the same value in {}; {}.", other_drops(*drops), of_them(*thermal, *drops))
+        Seen::SameSpeedLeft { drops: 0, within: 0, .. } => "No other drop fell to that speed.".to_owned(),
+        Seen::SameSpeedLeft { drops, within, thermal } => {
+            let others = others(*drops, *within);
+            format!("Speed fell to the same value in {others}; {}.", of_them(*thermal, drops + within))
         }
         Seen::OtherwiseExplained { probability } => format!(
             "Another explanation of all drops of this run together has a probability of {:.1} %.",
@@ -312,9 +319,22 @@ pub fn observation(seen: &Observation) -> String {
     }
 }
 
-/// "1 other drop", "12 other drops".
-fn other_drops(drops: usize) -> String {
-    if drops == 1 { "1 other drop".to_owned() } else { format!("{drops} other drops") }
+/// "1 other drop", "12 other drops and 1 within longer ones".
+fn others(drops: usize, within: usize) -> String {
+    let of = |count: usize, what: &str| {
+        let s = if count == 1 { "" } else { "s" };
+        format!("{count} {what}{s}")
+    };
+    match (drops, within) {
+        (drops, 0) => of(drops, "other drop"),
+        (0, within) => format!("{} within longer slowdowns", of(within, "fall")),
+        (drops, within) => format!("{} and {within} within longer ones", of(drops, "other drop")),
+    }
+}
+
+/// "once", "12 times".
+fn times(count: usize) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 /// "it is likely not thermal", "3 of them are likely thermal".

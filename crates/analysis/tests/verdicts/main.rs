@@ -22,6 +22,7 @@ mod robust;
 mod rooms;
 mod same;
 mod scheduled;
+mod told;
 mod unsettled;
 
 use analysis::findings::{Cause, Caveat, EventKind, Label, PolicyClass, SegmentOp};

@@ -203,7 +203,8 @@ pub fn thermal(thermal: &Thermal) -> Vec<String> {
     match taus.as_slice() {
         [] => {}
         [one] => sentences.push(format!("Thermal time constant: {one}.")),
-        many => sentences.push(format!("Thermal time constants: {}.", many.join(" and "))),
+        // A drive may have more: these two come nearest to how it warms up.
+        many => sentences.push(format!("Thermal time constants (the nearest two): {}.", many.join(" and "))),
     }
     if let Some(floor) = thermal.idle_floor_k.filter(|floor| floor.is_finite()) {
         sentences.push(format!("Idle temperature: {}.", format::temperature(Some(floor))));
