@@ -22,6 +22,8 @@ pub(super) const LEAST_BYTES: f64 = 1e9;
 #[derive(Clone, Copy, Debug)]
 struct Amount {
     bytes: f64,
+    /// What is written in a row at the speed before the drop: an amount is known to that.
+    row_bytes: f64,
     /// How often the cache had been emptied.
     filling: usize,
     onset_k: f64,
@@ -57,13 +59,14 @@ pub(super) fn before(
         let onset_k =
             heat.peak_k(first.start_s).filter(|_| writes && !drop.at_start && drop.inside.is_none())?;
         let (filling, bytes) = written_until(first.start_s);
-        (bytes >= LEAST_BYTES).then_some(Amount { bytes, filling, onset_k, drop: index })
+        let row_bytes = drop.before.unwrap_or(0.0) * heat.slice_s;
+        (bytes >= LEAST_BYTES).then_some(Amount { bytes, row_bytes, filling, onset_k, drop: index })
     };
     let mut all: Vec<Amount> = drops.iter().enumerate().filter_map(amount).collect();
     all.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
     // In each cell of temperature the amounts, in rising order.
-    let mut began: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
-    all.iter().for_each(|one| began.entry(cell(one.onset_k)).or_default().push(one.bytes));
+    let mut began: BTreeMap<i64, Vec<Amount>> = BTreeMap::new();
+    all.iter().for_each(|one| began.entry(cell(one.onset_k)).or_default().push(*one));
     let mut spread: BTreeMap<i64, bool> = BTreeMap::new();
     let mut found = vec![None; drops.len()];
     for (at, one) in all.iter().enumerate() {
@@ -80,7 +83,7 @@ pub(super) fn before(
             let again = nearest.filling != one.filling && apart_k >= OTHER_THRESHOLD_K;
             again.then_some(AmountBefore::Same { apart_k })
         } else {
-            let differs = nearest.off(one) > DIFFERS * one.bytes && others > 0;
+            let differs = nearest.off(one) > one.row_bytes.hypot(DIFFERS * one.bytes) && others > 0;
             differs.then_some(AmountBefore::Differs { drops: others })
         };
     }
@@ -88,9 +91,9 @@ pub(super) fn before(
 }
 
 /// Whether these amounts are of all sizes.
-fn is_spread<'a>(cells: impl Iterator<Item = (&'a i64, &'a Vec<f64>)>) -> bool {
-    let mut amounts: Vec<f64> = cells.flat_map(|(_, amounts)| amounts).copied().collect();
-    amounts.sort_unstable_by(f64::total_cmp);
+fn is_spread<'a>(cells: impl Iterator<Item = (&'a i64, &'a Vec<Amount>)>) -> bool {
+    let mut amounts: Vec<Amount> = cells.flat_map(|(_, amounts)| amounts).copied().collect();
+    amounts.sort_unstable_by(|a, b| a.bytes.total_cmp(&b.bytes));
     let at = |share: usize| amounts[(amounts.len() - 1) * share / 4];
-    at(3) >= SPREAD * at(1)
+    at(3).bytes - at(1).bytes >= at(1).row_bytes.hypot((SPREAD - 1.0) * at(1).bytes)
 }

@@ -196,8 +196,12 @@ fn judge_from(
     let resumed = resumed::resumed(trace, heat, &starts::loads(trace), stretches, pieces, &all);
     let last_s = resumed::last_s(&resumed, &all, pieces);
     let unread = unread(&all, pieces, heat);
-    let amounts =
-        amounts::before(&all, stretches, pieces, heat, |t_s| (written.filling(t_s), written.until(t_s)));
+    let amounts = match unread {
+        true => vec![None; all.len()],
+        false => {
+            amounts::before(&all, stretches, pieces, heat, |t_s| (written.filling(t_s), written.until(t_s)))
+        }
+    };
     let of_drops: Vec<DropShape> = all.iter().map(|drop| DropShape::new(drop, pieces)).collect();
     of_drops.iter().for_each(|shape| *shapes.at(*shape) += 1);
     let mut judged: Vec<Judged> = Vec::new();

@@ -1,7 +1,7 @@
 //! What one log leaves open is left open, and what several signs say together is said.
 
 use analysis::analyze;
-use analysis::findings::{Cause, Caveat, Label, PolicyClass, SegmentOp};
+use analysis::findings::{Cause, Caveat, Event, EventKind, Label, PolicyClass, SegmentOp};
 use measure::record::ThermalSettings;
 use trace::caveat::{HeatingUnknown, SlowdownSeen};
 use trace::{Temperature, Trace, instant};
@@ -231,4 +231,34 @@ fn a_temperature_that_never_moves_is_no_missing_one() {
     trace.temperatures.clear();
     trace.trusted = None;
     assert_eq!(seen(&trace), Some(SlowdownSeen::NoTemperature));
+}
+
+/// Goal: writing that gives way little by little, once, and stays slow while the drive cools, is neither a full cache nor nothing for sure: slow
+/// caches and gentle throttles do so. Method: falls that take a quarter of an hour, from 64 to 71 °C.
+#[test]
+fn one_slow_fall_is_not_denied() {
+    for (seed, row_s, from_k, left) in [
+        (1, 2, 338.0, 0.5),
+        (2, 1, 341.0, 0.6),
+        (3, 5, 340.0, 0.45),
+        (4, 2, 343.0, 0.55),
+        (5, 10, 339.0, 0.5),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 40.0;
+        let mut share = 1.0f64;
+        let mut begun = false;
+        log.log(5400, |_, kelvin| {
+            begun |= kelvin >= from_k;
+            share = if begun { (share - 0.0005).max(left) } else { 1.0 };
+            share
+        });
+        let findings = analyze(&of_writes(&log, row_s));
+        let of = format!("from {from_k} K: {:?} {:#?}", findings.policy, findings.events);
+        assert!(!findings.events.is_empty(), "{of}");
+        let none = findings.policy.class == PolicyClass::None && findings.policy.confidence > 0.7;
+        assert!(!none, "{of}");
+        let cache = |event: &Event| event.kind == EventKind::SlcExhausted && event.confidence > 0.7;
+        assert!(!findings.events.iter().any(cache), "{of}");
+    }
 }
