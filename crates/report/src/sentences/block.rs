@@ -1,12 +1,17 @@
 //! Segments of one operation in a row, with the events that fall into them: what one sentence is about.
 
+use std::collections::BTreeMap;
+
 use analysis::findings::{Event, Findings, Label, Segment, SegmentOp};
 
 /// An event's moment and the edge of its segment may lie this far apart, in seconds: both are found from
 /// intervals and from readings that come once a second.
 const EDGE_SLACK_S: f64 = 5.0;
 
-/// Segments of one operation in a row.
+/// With more loads of an operation than this that something happened in, they are told together.
+const MANY: usize = 6;
+
+/// Segments of one operation in a row, or all of it where it comes in many parts.
 pub(super) struct Block<'a> {
     pub(super) op: SegmentOp,
     pub(super) segments: Vec<&'a Segment>,
@@ -40,7 +45,28 @@ pub(super) fn blocks(findings: &Findings) -> Vec<Block<'_>> {
             block.events.push(event);
         }
     }
-    blocks
+    together(blocks)
+}
+
+/// The same with the blocks of an operation in one where there are many: a paragraph for each of fifty bursts is read by nobody.
+fn together(blocks: Vec<Block<'_>>) -> Vec<Block<'_>> {
+    let mut eventful: BTreeMap<u8, usize> = BTreeMap::new();
+    for block in blocks.iter().filter(|block| !block.events.is_empty()) {
+        *eventful.entry(block.op as u8).or_default() += 1;
+    }
+    let many = |op: SegmentOp| eventful.get(&(op as u8)).is_some_and(|count| *count > MANY);
+    let mut merged: Vec<Block<'_>> = Vec::new();
+    for block in blocks {
+        let same = many(block.op).then(|| merged.iter_mut().find(|one| one.op == block.op)).flatten();
+        match same {
+            Some(one) => {
+                one.segments.extend(block.segments);
+                one.events.extend(block.events);
+            }
+            None => merged.push(block),
+        }
+    }
+    merged
 }
 
 impl Block<'_> {

@@ -111,9 +111,14 @@ fn of_block(
     if onsets.is_empty() && block.time_as(Label::Throttled) > 0.0 {
         reasons.push((block.range().0, Reason::only(throttled_from_the_start(block))));
     }
-    for event in of_kind(block, EventKind::SlcExhausted) {
-        let what = slowed(block, event, "SLC cache full");
-        reasons.push((event.t_s, reason(what, event, levels)));
+    let full = of_kind(block, EventKind::SlcExhausted);
+    if full.len() >= CYCLE_ONSETS {
+        reasons.push((first_s(&full), full_again(block, &full, levels)));
+    } else {
+        reasons.extend(
+            full.iter()
+                .map(|event| (event.t_s, reason(slowed(block, event, "SLC cache full"), event, levels))),
+        );
     }
     for event in of_kind(block, EventKind::ThermalShutdown) {
         let at = at_temperature(event, " and ");
@@ -124,6 +129,26 @@ fn of_block(
     reasons.extend(dips(block, &slow, levels).map(|reason| (first_s(&slow), reason)));
     reasons.sort_by(|a, b| a.0.total_cmp(&b.0));
     reasons.into_iter().map(|(_, reason)| reason).collect()
+}
+
+/// "Writes: SLC cache full 9 times between 440 s and 2600 s, to 45 % of the speed before; at 62 °C."
+fn full_again(block: &Block<'_>, full: &[&Event], levels: &[Level]) -> Reason {
+    let last_s = full.iter().map(|event| event.t_s).fold(0.0, f64::max);
+    let to = median(full.iter().filter_map(|event| event.strength));
+    let to = to.map(|to| format!(", to {} of the speed before", format::percent(to))).unwrap_or_default();
+    let at = temperatures(full).map(|at| format!("; at {at}")).unwrap_or_default();
+    let what = format!(
+        "{}: SLC cache full {} times between {} and {}{to}{at}.",
+        words::doing(block.op),
+        full.len(),
+        format::seconds(first_s(full)),
+        format::seconds(last_s)
+    );
+    // The surest speaks for all.
+    match full.iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence)) {
+        Some(surest) => reason(what, surest, levels),
+        None => Reason::only(what),
+    }
 }
 
 fn first_s(events: &[&Event]) -> f64 {

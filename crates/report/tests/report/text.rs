@@ -1,7 +1,7 @@
 //! Sentences and terminal output, word for word.
 
 use analysis::findings::{
-    Cause, Caveat, EventKind, Label, PolicyClass, PolicyLevel, SegmentOp, WeighedObservation,
+    Cause, Caveat, Event, EventKind, Label, PolicyClass, PolicyLevel, Segment, SegmentOp, WeighedObservation,
 };
 use analysis::observation::Observation;
 use measure::record::Op;
@@ -41,6 +41,52 @@ fn sentences_of_a_limit_cycle() {
 #[test]
 fn sentences_of_a_full_write_cache() {
     insta::assert_snapshot!(all_sentences(&scene::mixed()));
+}
+
+/// Goal: many loads that something happens in are told in a sentence for each cause. Method: the throttled load of a scene and its event, and the end of a
+/// cache in another one, twenty times with pauses.
+#[test]
+fn many_bursts_are_told_together() {
+    for (scene, told_as) in
+        [(scene::vendor(), "throttled 20 times"), (scene::mixed(), "SLC cache full 20 times")]
+    {
+        let mut run = scene;
+        let kind =
+            if told_as.starts_with("SLC") { EventKind::SlcExhausted } else { EventKind::ThrottleOnset };
+        let event = run.findings.events.iter().find(|event| event.kind == kind).expect("one").clone();
+        let begun = run
+            .findings
+            .segments
+            .iter()
+            .rposition(|segment| segment.start_s <= event.t_s)
+            .expect("its segment");
+        let segment = run.findings.segments[begun].clone();
+        let at = |turn: usize| 100.0 * turn as f64;
+        let segments = (0..20).flat_map(|turn| {
+            let part = |start_s: f64, end_s: f64| (at(turn) + start_s, at(turn) + end_s);
+            let of = |(start_s, end_s): (f64, f64), op: SegmentOp, label: Label| Segment {
+                start_s,
+                end_s,
+                op,
+                label,
+                ..segment.clone()
+            };
+            [
+                of(part(0.0, 40.0), segment.op, Label::FullSpeed),
+                of(part(40.0, 80.0), segment.op, segment.label),
+                of(part(80.0, 100.0), SegmentOp::Idle, Label::Idle),
+            ]
+        });
+        run.findings.segments = segments.collect();
+        run.findings.events = (0..20).map(|turn| Event { t_s: at(turn) + 40.0, ..event.clone() }).collect();
+        let sentences = sentences::summary(&run).sentences();
+        let told: Vec<&String> = sentences
+            .iter()
+            .filter(|one| one.contains("throttled") && one.contains(" at ") || one.contains("cache full"))
+            .collect();
+        assert!(told.iter().any(|one| one.contains(told_as)), "{told:#?}");
+        assert!(told.len() <= 3, "{told:#?}");
+    }
 }
 
 #[test]
