@@ -95,6 +95,8 @@ fn reference(one: &PhaseFigures, input: &ReportInput) -> Option<String> {
             Some(other) => {
                 format!("another run of the drive {} at {}", verb(one), format::speed(Some(other)))
             }
+            // Another load was faster, and is told next.
+            None if one.faster.is_some() => "no faster speed is known for this load itself".to_owned(),
             None => "no faster speed is known for this load".to_owned(),
         });
     };

@@ -81,7 +81,7 @@ fn a_slow_load_is_not_at_full_speed_because_nothing_within_it_was_faster() {
     assert_eq!(row(&text, "again")[2..4], ["39 MB/s", "–"], "nothing says how fast it could be");
     has(
         &text,
-        "again (write): constant 39 MB/s for 300 s; no faster speed is known for this load; phase `fill` wrote at \
+        "again (write): constant 39 MB/s for 300 s; no faster speed is known for this load itself; phase `fill` wrote at \
          2.60 GB/s; 1 % of the link rate.",
     );
     assert_eq!(states(&run), ["constant"; 2]);
@@ -98,7 +98,10 @@ fn a_log_without_phases_has_the_other_stretch_as_evidence() {
     rest.mean_bytes_per_s = None;
     run.findings.segments[1].start_s = 310.0;
     run.findings.segments.insert(1, rest);
-    has(&told(&run), "no faster speed is known for this load; the drive wrote at 2.60 GB/s from 0 s on;");
+    has(
+        &told(&run),
+        "no faster speed is known for this load itself; the drive wrote at 2.60 GB/s from 0 s on;",
+    );
     assert_eq!(states(&run), ["constant", "idle", "constant"]);
 }
 
@@ -111,7 +114,7 @@ fn a_load_that_warmed_the_drive_is_held_against_a_faster_one_like_it() {
     assert_eq!(row(&text, "fill")[2..4], ["800 MB/s", "–"]);
     has(
         &text,
-        "fill (write): constant 800 MB/s for 300 s; no faster speed is known for this load; no slower at 62 °C than \
+        "fill (write): constant 800 MB/s for 300 s; no faster speed is known for this load itself; no slower at 62 °C than \
          at 30 °C; phase `again` wrote at 2.00 GB/s;",
     );
     assert_eq!(states(&run), ["constant"; 2], "neither shows that it is full speed");
