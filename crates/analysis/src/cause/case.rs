@@ -179,17 +179,4 @@ impl Case<'_> {
         let stands = 2 * sinking + 2 < levels.len();
         (falls && levels.len() > LEAST_LEVELS && !stands).then(|| end.start_s - self.start_s())
     }
-
-    /// When the speed began to come back, level by level, in seconds; `None` where it came back at once.
-    pub(crate) fn rises_from_s(&self) -> Option<f64> {
-        let before = self.drop.before.filter(|_| self.drop.recovered)?;
-        let pieces = &self.pieces[self.drop.first..=self.drop.last];
-        let low = pieces.iter().filter(|piece| piece.slices > 1).map(|piece| piece.level).reduce(f64::min)?;
-        let left = before - NEARLY * (before - low);
-        let rising: Vec<&Piece> = pieces.iter().rev().take_while(|piece| piece.level > left).collect();
-        let levels: Vec<f64> =
-            std::iter::once(before).chain(rising.iter().map(|piece| piece.level)).collect();
-        let rises = levels.windows(2).all(|pair| pair[1] < pair[0]);
-        (rises && levels.len() > LEAST_LEVELS).then(|| rising[rising.len() - 1].start_s)
-    }
 }

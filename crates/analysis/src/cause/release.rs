@@ -90,9 +90,7 @@ impl Release {
         }
         // A late sensor shows the hottest and the coolest some time after the drive was so.
         let (hottest_k, _) = case.heat.soon_k(start_s)?;
-        // What gives way little by little, and comes back so, lets go where that begins.
-        let lets_go_s = case.rises_from_s().unwrap_or(end_s);
-        let (_, coolest_k) = case.heat.soon_k(lets_go_s)?;
+        let (_, coolest_k) = case.heat.soon_k(end_s)?;
         let temp_k = coolest_k.min(release_k);
         let before_k = case.heat.nearest_k(end_s - span_s / 3.0).unwrap_or(temp_k);
         let fell_k = (before_k - temp_k).max(LEAST_FALL_K.max(case.heat.step_k / 2.0));

@@ -74,8 +74,6 @@ const LASTING_UNKNOWN: f64 = 1.0;
 /// The weakest step of heat that was measured takes a fifth (SSD1 of the seed experiments).
 const LITTLE_LOST: f64 = 0.9;
 const SMALL_STEP: f64 = -1.6;
-/// Rows as long as this hardly show whether a small loss came in one step: half of it.
-const BLURRED_S: f64 = 10.0;
 const WHOLE_ROWS: f64 = 3.0;
 /// A load that is known to go on and moves nothing for longer than a host waits for a command (30 s, Linux's
 /// `nvme_core.io_timeout`): few things but heat stop a drive for so long and let it live. Reading has no cache to empty and
@@ -394,8 +392,7 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     let at_once = case.drop.sharp && !case.pieces[case.drop.first].gradual;
     // What a room makes a regulator give away over an hour is a step only in the pieces that speed is cut into.
     if little && at_once && !case.onset_k().is_some_and(|onset_k| stood::held(case, onset_k)) {
-        let weight = if case.heat.slice_s < BLURRED_S { SMALL_STEP } else { SMALL_STEP / 2.0 };
-        evidence.weigh_heat(Observation::LittleLost, weight, &[]);
+        evidence.weigh_heat(Observation::LittleLost, SMALL_STEP, &[]);
     }
     if let Some((before, after)) = power_states(case) {
         evidence.weigh(Observation::PowerStateChanged { before, after }, &[(Other, 6.0)]);
