@@ -291,7 +291,8 @@ fn drop_label(judged: &Judged) -> Label {
 fn edges_k(pieces: &[Piece], judged: &[Judged], heat: &Heat) -> Vec<[Option<f64>; 2]> {
     let nearest = |piece: &Piece| [heat.nearest_k(piece.start_s), heat.nearest_k(piece.end_s)];
     let mut kelvin: Vec<[Option<f64>; 2]> = pieces.iter().map(nearest).collect();
-    let meets = |at: usize| at > 0 && pieces[at - 1].stretch == pieces[at].stretch;
+    let meets =
+        |at: usize| at > 0 && pieces.get(at).is_some_and(|next| next.stretch == pieces[at - 1].stretch);
     for judged in judged.iter().filter(|judged| !judged.continues) {
         let (first, next) = (judged.drop.first, judged.drop.last + 1);
         if let Some(temp_k) = judged.temp_k() {
@@ -302,7 +303,7 @@ fn edges_k(pieces: &[Piece], judged: &[Judged], heat: &Heat) -> Vec<[Option<f64>
         }
         if let Some(release_k) = judged.release_k {
             kelvin[next - 1][1] = Some(release_k);
-            if next < pieces.len() && meets(next) {
+            if meets(next) {
                 kelvin[next][0] = Some(release_k);
             }
         }

@@ -4,6 +4,7 @@ use super::amounts::{AmountBefore, LEAST_BYTES};
 use super::case::Case;
 use super::evidence::Evidence;
 use super::evidence::Suspect::Slc;
+use super::likelihood::part_way;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
 
@@ -25,8 +26,7 @@ const STAYED_S: f64 = 30.0;
 
 /// Writing to cells of three bits and more is a few times slower: a full cache leaves less than the one share of the speed, and more than
 /// the other only where a slow link hides what it could do.
-const KEPT_LESS: f64 = 0.6;
-const KEPT_MORE: f64 = 0.8;
+const KEPT: [f64; 2] = [0.6, 0.8];
 const KEPT_LITTLE: f64 = 1.8;
 const KEPT_MOST: f64 = -1.0;
 
@@ -75,11 +75,7 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
         let weight = match strength {
             ..=0.05 => 3.0,
             ..=0.2 => 2.5,
-            ..=KEPT_LESS => KEPT_LITTLE,
-            _ => {
-                KEPT_LITTLE
-                    + (KEPT_MOST - KEPT_LITTLE) * ((strength - KEPT_LESS) / (KEPT_MORE - KEPT_LESS)).min(1.0)
-            }
+            _ => KEPT_LITTLE + (KEPT_MOST - KEPT_LITTLE) * part_way(strength, KEPT),
         };
         weigh(Observation::WritingStayedSlow { share: strength, written_bytes }, weight);
     }

@@ -20,6 +20,11 @@ pub(super) fn known_share(seen: f64, anew: f64, most: f64) -> f64 {
     (seen / (anew + seen)).min(most)
 }
 
+/// How far a value has come from one bound to the other: 0 before the first, 1 beyond the second.
+pub(super) fn part_way(value: f64, [from, to]: [f64; 2]) -> f64 {
+    ((value - from) / (to - from)).clamp(0.0, 1.0)
+}
+
 /// The cell of a temperature in kelvins.
 pub(super) fn cell(kelvin: f64) -> i64 {
     (kelvin / CELL_K).round() as i64

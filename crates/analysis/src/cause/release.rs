@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::case::{Case, TELLING_S};
 use super::course::{self, LATE};
 use super::crossing::NEW_THRESHOLD;
-use super::likelihood::{cell, kelvin, known_share, normal};
+use super::likelihood::{cell, kelvin, known_share, normal, part_way};
 use crate::observation::Observation;
 
 /// A sensor of wider steps shows no hysteresis of 2 K.
@@ -108,7 +108,7 @@ impl Release {
         if let Some((_, per_k)) = HYSTERESIS.iter().find(|(up_to_k, _)| self.cooled_k < *up_to_k) {
             return *per_k;
         }
-        let wide = ((self.cooled_k - WIDER_K) / (WIDE_FROM_K - WIDER_K)).clamp(0.0, 1.0);
+        let wide = part_way(self.cooled_k, [WIDER_K, WIDE_FROM_K]);
         USUAL_PER_K * (WIDE_PER_K / USUAL_PER_K).powf(wide)
     }
 }

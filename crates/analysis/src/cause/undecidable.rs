@@ -6,7 +6,7 @@ use super::Judged;
 use super::case::NEARLY;
 use super::evidence::Suspect::{self, Other, Slc};
 use super::evidence::{Evidence, HEAT};
-use super::likelihood::log_sum;
+use super::likelihood::{log_sum, part_way};
 use super::release::WIDE_FROM_K;
 use crate::EARLY_LIMIT_K;
 use crate::observation::Observation;
@@ -43,7 +43,7 @@ fn too_sure(judged: &Judged, pieces: &[Piece]) -> Option<[f64; 2]> {
     // Without what they are beforehand all causes are alike.
     let by_other = other_heat - other_not - (HEAT.len() as f64 / NOT_HEAT.len() as f64).ln();
     let by_chances = heat - not - by_other;
-    let weak = ((fall.left - WEAK[0]) / (WEAK[1] - WEAK[0])).clamp(0.0, 1.0);
+    let weak = part_way(fall.left, WEAK);
     let most = MOST + (MOST_OF_WEAK - MOST) * weak;
     // Hardly a cache ends little by little.
     let for_heat = if fall.at_once { most + weak * (-by_other).max(0.0) } else { f64::INFINITY };

@@ -12,7 +12,7 @@ use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
 use super::left::SpeedLeft;
-use super::likelihood::{ONE_THRESHOLD_K, seen_once};
+use super::likelihood::{ONE_THRESHOLD_K, part_way, seen_once};
 use super::release::{HeldOn, Release};
 use super::stood;
 use crate::COOL_K;
@@ -141,7 +141,7 @@ fn own(case: &Case, onset_k: f64) -> (f64, Observation) {
     }
     let unknown = hctm_unknown(case);
     let per_k = |temp_k: f64| {
-        let usual = ((temp_k - COOL_K) / (USUAL_LIMIT_K - COOL_K)).clamp(0.0, 1.0);
+        let usual = part_way(temp_k, [COOL_K, USUAL_LIMIT_K]);
         let near_warning = facts.warning_k.is_some_and(|k| temp_k >= k - 5.0);
         let hotter = ((temp_k - USUAL_LIMIT_K) / RARER_K).max(0.0).exp();
         let own = OWN_PER_K * hotter * if near_warning { 1.0 } else { (COOL * (1.0 - usual)).exp() };
@@ -243,9 +243,9 @@ fn own_threshold(case: &Case, onset_k: f64, evidence: &mut Evidence) -> Beginnin
 /// down would not get it below. A host that sets one so low is known by its settings.
 fn barely_warm(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     let above_k = onset_k - case.history.coolest_k;
-    let share = 1.0 - (above_k - REST_K) / (WARM_K - REST_K);
+    let share = 1.0 - part_way(above_k, [REST_K, WARM_K]);
     if hctm_unknown(case) && onset_k < COOL_K && share > 0.0 {
-        evidence.weigh_heat(Observation::BarelyWarm { above_k }, BARELY_WARM * share.min(1.0), &[]);
+        evidence.weigh_heat(Observation::BarelyWarm { above_k }, BARELY_WARM * share, &[]);
     }
 }
 

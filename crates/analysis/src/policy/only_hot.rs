@@ -133,7 +133,7 @@ impl Sag {
 /// Whether nothing moved in slices too short to be drops, again and again, and only while the drive was about as hot as it got: a
 /// thermostat may do so.
 pub(super) fn stops_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], hottest_k: f64) -> bool {
-    let threshold_k = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().fold(COOL_K, f64::min);
+    let threshold_k = lowest_k(trace, COOL_K);
     let loads = stretches.iter().filter(|stretch| stretch.op.moves_data());
     let nothing = loads
         .flat_map(|stretch| stretch.samples.windows(3))
@@ -179,9 +179,15 @@ pub(super) fn stalls_hot(
             was_stalled = stalled;
         }
     }
-    let threshold_k = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().fold(HOT_K, f64::min);
+    let threshold_k = lowest_k(trace, HOT_K);
     let only_hot = |stalls: &Stalls| stalls.only_from(threshold_k - AT_THRESHOLD_K);
     hottest_k >= threshold_k - AT_THRESHOLD_K && by_op.values().any(only_hot)
+}
+
+/// The lowest of TMT1 and TMT2 as they were set at first, or `own_k` where that is lower or none is known, in kelvins.
+fn lowest_k(trace: &Trace, own_k: f64) -> f64 {
+    let (tmt1_k, tmt2_k) = trace.tmt_at(0.0);
+    [tmt1_k, tmt2_k].into_iter().flatten().fold(own_k, f64::min)
 }
 
 /// The stalls of an operation, by whole kelvins.

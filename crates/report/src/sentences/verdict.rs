@@ -145,10 +145,15 @@ fn full_again(block: &Block<'_>, full: &[&Event], levels: &[Level]) -> Reason {
         format::seconds(last_s)
     );
     // The surest speaks for all.
-    match full.iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence)) {
+    match surest(full) {
         Some(surest) => reason(what, surest, levels),
         None => Reason::only(what),
     }
+}
+
+/// The one that is surest of its cause.
+fn surest<'a>(events: &[&'a Event]) -> Option<&'a Event> {
+    events.iter().copied().max_by(|a, b| a.confidence.total_cmp(&b.confidence))
 }
 
 fn first_s(events: &[&Event]) -> f64 {
@@ -212,7 +217,8 @@ fn dips(block: &Block<'_>, dips: &[&Event], levels: &[Level]) -> Option<Reason> 
                 true => "dips",
                 false => "dips and slowdowns",
             };
-            let not_heat: Vec<&&Event> = dips.iter().filter(|dip| dip.cause == Cause::NotThermal).collect();
+            let not_heat: Vec<&Event> =
+                dips.iter().copied().filter(|dip| dip.cause == Cause::NotThermal).collect();
             let cause = match not_heat.len() {
                 n if n == dips.len() => "Cause: not heat.".to_owned(),
                 0 => undetermined(dips),
@@ -224,9 +230,7 @@ fn dips(block: &Block<'_>, dips: &[&Event], levels: &[Level]) -> Option<Reason> 
                     )
                 }
             };
-            let surest = not_heat.into_iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence));
-            let evidence =
-                surest.map(|event| evidence::deciding(event)).unwrap_or_default().into_iter().take(1);
+            let evidence = surest(&not_heat).map(evidence::deciding).unwrap_or_default().into_iter().take(1);
             let what = format!("{doing}: {} {what}{}.", dips.len(), lengths(block, dips));
             Some(Reason { what, cause, evidence: evidence.collect() })
         }
@@ -381,8 +385,7 @@ fn cycle(
     }
     what.push('.');
     // The surest of the onsets speaks for all of the same kind, at the temperature that is told of all.
-    let surest = onsets.iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence));
-    let Some(mut surest) = surest.map(|event| (*event).clone()) else { return Reason::only(what) };
+    let Some(mut surest) = surest(onsets).cloned() else { return Reason::only(what) };
     let usual_k = match own[..] {
         [level] => level.onset_k,
         _ => median(onsets.iter().filter_map(|onset| onset.temp_k)),
