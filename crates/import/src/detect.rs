@@ -96,8 +96,13 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
         return Ok(Format::SmartctlText);
     }
     match monitor(text) {
-        // A table of one's own may begin with `time` as one of Grafana does.
-        Some(Format::GrafanaCsv) if is_own_header(header, true) => return Ok(Format::Csv),
+        // A table of one's own may begin with `time` as one of Grafana does, which always has a day.
+        Some(Format::GrafanaCsv)
+            if is_own_header(header, true)
+                || is_own_header(header, false) && rows(text, header).any(tells_no_day) =>
+        {
+            return Ok(Format::Csv);
+        }
         Some(format) => return Ok(format),
         None => {}
     }
@@ -127,6 +132,22 @@ pub(super) fn is_torn(head: &[u8]) -> bool {
     head.iter().all(|byte| *byte == 0)
         || (head.len() < super::HEAD
             && json::is_cut(&String::from_utf8_lossy(&lines::head_without_zeros(head))))
+}
+
+/// The first rows below a header; a line of units may come first.
+fn rows<'a>(text: &'a str, header: &str) -> impl Iterator<Item = &'a str> {
+    const ROWS: usize = 3;
+    text.lines().map(str::trim).skip_while(move |line| *line != header).skip(1).take(ROWS)
+}
+
+/// Whether a row begins with a time of day, or with a small number: a time since 1970 and one of Excel's days are none.
+fn tells_no_day(row: &str) -> bool {
+    const SMALL: f64 = 1e4;
+    let cell = row.split([';', '\t']).next().unwrap_or(row);
+    let cell = cell.split(',').next().unwrap_or(cell).trim().trim_matches('"');
+    let parts: Vec<&str> = cell.split(':').collect();
+    let is_number = |part: &&str| part.parse::<f64>().is_ok_and(|number| (0.0..SMALL).contains(&number));
+    (1..=3).contains(&parts.len()) && parts.iter().all(is_number)
 }
 
 /// The text behind a first line that says by what its cells are separated.

@@ -201,7 +201,6 @@ const PROGRAMS: &[(&str, &str)] = &[
         "{\"sysstat\":{\"hosts\":[{\"statistics\":[{\"timestamp\":{\"date\":\"2026-11-22\",\"time\":\"09:40:00\"},\"cpu-load\":[]}]}]}}\n",
         "sadf -j FILE -- -d",
     ),
-    ("Time,write,temp\n09:40:00,1600 MB/s,40\n09:40:01,1600 MB/s,40\n", "a date and a time of day"),
 ];
 
 #[test]

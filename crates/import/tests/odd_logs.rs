@@ -162,7 +162,9 @@ fn a_refusal_of_a_table_says_what_to_write() {
         ("time_s,nvme0_write_MBps,nvme1_write_MBps\n0,5,5\n", "name one with --device"),
         ("time,write,temp\n2026-11-22 09:40:00,1500,40\n2026-11-22 09:40:01,1500,40\n", "is it in MB/s?"),
         ("t_s write_mb_per_s temp_c\n0 5 40\n", "separated by blanks"),
-        ("time,write,temp\n0,1500,40\n1,1500,40\n", "t_s, write_mb_per_s and temp_c"),
+        ("time,write,temp\n0,1500,40\n1,1500,40\n", "such as \"write (MB/s)\""),
+        ("Time,write,temp\n09:40:00,1600 MB/s,40\n09:40:01,1600 MB/s,40\n", "such as \"temp (°C)\""),
+        ("Time,Write (MB/s),temp (°C)\n0,1600,40\n1,1600,40\n", "call the column t_s (seconds)"),
     ] {
         let why = refused(text);
         assert!(why.contains(told), "{text}: {why}");

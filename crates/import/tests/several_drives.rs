@@ -306,3 +306,25 @@ fn drives_of_one_round_have_its_time() {
         (0..6).map(|s| format!("2026-11-22 10:00:0{s}\n{}{}", text(0, 38), text(0, 39))).collect();
     assert!(tried(&[("one.txt", &twice)], None).expect_err("no time").contains("carry no time"));
 }
+
+/// Goal: a drive is named as its owner knows it. Method: HWiNFO's names have the serial number behind the model; two of one model are
+/// told apart by that only.
+#[test]
+fn a_model_names_a_drive_where_only_one_is_of_it() {
+    let log = |models: [&str; 2]| {
+        let columns = "\"Drive Temperature [°C]\",\"Read Rate [MB/s]\",\"Write Rate [MB/s]\"";
+        let row = |s: u32| format!("14.3.2026,15:20:{s:02}.000,38,0.0,1.0,45,3000.0,0.0,\r\n");
+        let rows: String = (0..20).map(row).collect();
+        let names =
+            models.map(|model| format!("S.M.A.R.T.: {model},Drive: {model},Drive: {model}")).join(",");
+        format!("Date,Time,{columns},{columns},\r\n{rows}Date,Time,{columns},{columns},\r\n,,{names},\r\n")
+    };
+    let both = log(["Model A 1TB (S1)", "Model B 2TB (S2)"]);
+    for wanted in ["Model A 1TB (S1)", "Model A 1TB", "model a 1tb"] {
+        let trace = tried(&[("log.csv", &both)], Some(wanted)).expect(wanted);
+        assert_eq!(trace.name, "Model A 1TB (S1)");
+    }
+    let why =
+        tried(&[("log.csv", &log(["Model A (S1)", "Model A (S2)"]))], Some("Model A")).expect_err("two");
+    assert!(why.contains("there are Model A (S1), Model A (S2)"), "{why}");
+}

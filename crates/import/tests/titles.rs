@@ -227,3 +227,19 @@ fn a_phase_in_which_nothing_moves_is_a_rest() {
         }
     }
 }
+
+/// Goal: a table of one's own is one whatever its time is called: no dashboard leaves the day out. Method: titles with units in
+/// brackets above times of day.
+#[test]
+fn a_time_without_a_day_is_of_a_table_of_ones_own() {
+    for separator in [",", ";", "\t"] {
+        let titles = ["Time", "Read (MB/s)", "Write (MB/s)", "Temperature (°C)"].join(separator);
+        let row =
+            |s: usize| [format!("15:20:{s:02}"), "1000".into(), "0".into(), "41".into()].join(separator);
+        let rows: Vec<String> = (0..30).map(row).collect();
+        let trace = read(&format!("{titles}\n{}\n", rows.join("\n")));
+        let reads = trace.speeds.iter().find(|series| series.op == SegmentOp::Read).expect("reads");
+        assert!((reads.intervals[3].bytes_per_s() - 1e9).abs() < 1.0, "{separator:?}");
+        assert_eq!(trace.temperatures[0].kelvin.points().len(), 30, "{separator:?}");
+    }
+}

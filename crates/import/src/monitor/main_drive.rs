@@ -30,6 +30,15 @@ const MOST_PARTITIONS: usize = 16;
 /// A drive that moved this share of all data is the one in question.
 const MAIN_SHARE: f64 = 0.9;
 
+/// The only one of these drives that is of a model: HWiNFO writes the serial number behind it (`MODEL (SERIAL)`).
+fn only_model<'a>(drives: &'a [String], model: &str) -> Option<&'a String> {
+    let is_of = |drive: &&String| {
+        drive.split_once(" (").is_some_and(|(before, _)| before.trim().eq_ignore_ascii_case(model.trim()))
+    };
+    let mut found = drives.iter().filter(is_of);
+    found.next().filter(|_| found.next().is_none())
+}
+
 impl Samples {
     /// The drive in question, with what goes by its controller's name.
     pub(super) fn choose(&mut self, file: &str, wanted: Option<&str>) -> Result<String, ImportError> {
@@ -45,7 +54,7 @@ impl Samples {
         let all: Vec<String> = self.drives.keys().cloned().collect();
         if let Some(wanted) = wanted {
             let wanted = wanted.trim_start_matches("/dev/");
-            let found = all.iter().find(|name| *name == wanted);
+            let found = all.iter().find(|name| *name == wanted).or_else(|| only_model(&all, wanted));
             return found.cloned().ok_or_else(|| whole(nothing_of(wanted, &all.join(", "))));
         }
         let is_part = |name: &str| {

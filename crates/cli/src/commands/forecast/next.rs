@@ -136,7 +136,7 @@ fn no_change(fitted: &Fitted, onset_k: Option<f64>) -> String {
         // Such a setting throttles a load earlier that is throttled as it is.
         Some(onset_k) => format!(
             "Settings: no rate limit would make this load as much as 2 % faster. TMT1 and TMT2 up to {most:.0} °C lie below the onset \
-             ({:.0} °C), and higher ones are not advised without a known warning temperature.",
+             ({:.1} °C), and higher ones are not advised without a known warning temperature.",
             degrees(onset_k)
         ),
         None => format!(
