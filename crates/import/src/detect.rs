@@ -92,7 +92,8 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     if is_numbers(first) {
         return by_name(file, first);
     }
-    if lines().any(smartctl_text::is_beginning) {
+    // Its text has lines as smartctl's has, with other units.
+    if lines().any(smartctl_text::is_beginning) && !lines().any(nearest::is_nvmecontrol) {
         return Ok(Format::SmartctlText);
     }
     match monitor(text) {

@@ -95,6 +95,9 @@ impl<'a> LineReader<'a> {
         if self.line.contains(&ESCAPE) {
             without_escapes(&mut self.line);
         }
+        if self.number == 1 && !self.ended && self.line.trim_ascii_end().contains(&b'\r') {
+            return Err(here("its lines end in CR alone, as in \"CSV (Macintosh)\": save it as CSV UTF-8"));
+        }
         let mut line =
             std::str::from_utf8(&self.line).map_err(|_| here("it is not UTF-8 text: save it as UTF-8"))?;
         if self.number == 1 {

@@ -22,6 +22,7 @@ const TEXTS: &[(&[&str], &str)] = &[
         &["<?xml", "<!DOCTYPE", "<!doctype", "<html"],
         "it is XML or HTML, which is not read: export JSON or CSV (`sadf -j`, `smartctl --json`, `relog -f csv`)",
     ),
+    (&[NVMECONTROL], "it is FreeBSD's nvmecontrol, which is not read: use `smartctl --json -a /dev/nvme0`"),
     (&["json_format_version:"], "it is smartctl's YAML; run it again with --json"),
     (&["json.", "json = "], "it is smartctl's JSON for grep (--json=g); run it again with --json"),
 ];
@@ -188,6 +189,14 @@ const TYPICAL: [(Format, &[&str]); 8] = [
     (Format::Prometheus, &["node_disk_", "smartctl_device", "nvme_", "__name__", "metric"]),
     (Format::Quarch, &["12v", "5v", " mv", " ua", " uw", "voltage", "current"]),
 ];
+
+/// What a line of FreeBSD's `nvmecontrol logpage -p 2` begins with.
+const NVMECONTROL: &str = "Critical Warning State:";
+
+/// Whether a line is of nvmecontrol's text.
+pub(super) fn is_nvmecontrol(line: &str) -> bool {
+    line.starts_with(NVMECONTROL)
+}
 
 /// What to do with the text of a tool that writes something better; `None` where it is of none.
 pub(super) fn text_of_a_tool(text: &str) -> Option<&'static str> {

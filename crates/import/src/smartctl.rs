@@ -21,6 +21,8 @@ use super::smartctl_text::{self, SmartctlText};
 use super::{COLDEST_K, HOTTEST_K, ImportError, stands_for_none};
 use trace::{Counters, Facts, LifeCounters};
 
+/// Degrees Celsius that a limit or the highest temperature of a drive may have.
+const KEPT_C: std::ops::Range<f64> = 1.0..200.0;
 /// The first bits of smartctl's exit status say that it did not get at the drive (smartctl(8), "EXIT STATUS").
 const NO_DEVICE: u64 = 0b11;
 /// A logical sector where the document does not say how long it is.
@@ -80,6 +82,8 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
     reading.device =
         at("/device/info_name").or_else(|| at("/device/name")).and_then(Value::as_str).map(controller);
     let celsius = |path: &str| float(path).and_then(kelvin);
+    // Where a drive keeps none, a limit and the highest temperature are 0 or 255 °C.
+    let kept = |path: &str| float(path).filter(|degrees| KEPT_C.contains(degrees)).and_then(kelvin);
     // Bridges answer 0 or -1 °C for a drive that they cannot ask.
     let is_nvme = at("/device/protocol").and_then(Value::as_str).is_none_or(|protocol| protocol == "NVMe");
     let current = float("/temperature/current").filter(|degrees| is_nvme || ![0.0, -1.0].contains(degrees));
@@ -88,11 +92,11 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
     reading.facts = Facts {
         capacity_bytes: capacity.and_then(Value::as_u64).filter(|bytes| *bytes > 0),
         warning_k: celsius("/nvme_composite_temperature_threshold/warning")
-            .or_else(|| celsius("/temperature/op_limit_max"))
+            .or_else(|| kept("/temperature/op_limit_max"))
             .or_else(|| scsi_reference(float("/temperature/drive_trip")?)),
         critical_k: celsius("/nvme_composite_temperature_threshold/critical")
-            .or_else(|| celsius("/temperature/critical_limit_max"))
-            .or_else(|| celsius("/temperature/limit_max")),
+            .or_else(|| kept("/temperature/critical_limit_max"))
+            .or_else(|| kept("/temperature/limit_max")),
         ..Facts::default()
     };
     let mut odd = Vec::new();
@@ -107,7 +111,7 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
         power_on_h: counted("/power_on_time/hours"),
         warning_min: counted("/temperature/lifetime_over_limit_minutes"),
         used_percent: counted("/endurance_used/current_percent"),
-        hottest_k: celsius("/temperature/lifetime_max"),
+        hottest_k: kept("/temperature/lifetime_max"),
         ..LifeCounters::default()
     };
     reading.life.over_limit = object

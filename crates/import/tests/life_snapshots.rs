@@ -257,3 +257,21 @@ fn histories_of_several_readings_are_put_together() {
         assert!(degrees.len() >= readings && degrees.len() <= readings + 2, "{apart_s} s: {degrees:?}");
     }
 }
+
+/// Goal: a drive that keeps no limit has none. Method: what disks that leave SCT's limits and their highest temperature out answer there.
+#[test]
+fn a_limit_of_zero_or_of_all_ones_is_none() {
+    for none in [0, 255] {
+        let text = format!(
+            "{{\"smartctl\": {{}}, \"temperature\": {{\"current\": 30, \"op_limit_max\": {none}, \"limit_max\": {none}, \"lifetime_max\": {none}}}, \"power_on_time\": {{\"hours\": 9}}}}"
+        );
+        let trace = one("a.json", text);
+        assert_eq!(
+            (trace.facts.warning_k, trace.facts.critical_k, last(&trace).hottest_k),
+            (None, None, None)
+        );
+    }
+    let text = "{\"smartctl\": {}, \"temperature\": {\"current\": 30, \"op_limit_max\": 70, \"lifetime_max\": 49}, \"power_on_time\": {\"hours\": 9}}";
+    let trace = one("a.json", text.to_owned());
+    assert_eq!((trace.facts.warning_k, last(&trace).hottest_k), (Some(343.0), Some(322.0)));
+}

@@ -194,6 +194,11 @@ const PROGRAMS: &[(&str, &str)] = &[
         "write (KiB/s)",
     ),
     (
+        "SMART/Health Information Log\n====\nCritical Warning State:         0x00\n Temperature:   0\nTemperature:                    313 K, 39.85 C, 103.73 F\n",
+        "FreeBSD's nvmecontrol",
+    ),
+    ("Time (s),Write (MB/s)\r0,1600\r1,1600\r", "CSV (Macintosh)"),
+    (
         "Date,Time,[CPU]User%,[CPU]Sys%,[DSK]ReadKBTot,[DSK]WriteKBTot\n20261122,09:40:00,1,2,0,512000\n",
         "collectl's table",
     ),

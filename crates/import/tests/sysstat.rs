@@ -379,3 +379,41 @@ fn reports_that_were_taken_out_of_their_recording_are_read() {
         assert_eq!(written(&read(&text)), [1.0, 2.0, 3.0, 4.0].map(|mb| mb * 1000.0 * KIB), "{text}");
     }
 }
+
+/// Goal: times are read as any country writes them. Method: the stamps of `iostat -t` and the rows of `sar -d` below `%x` and `%X` of
+/// glibc's locales, each a second after the other.
+#[test]
+fn times_are_those_of_the_locale() {
+    for stamp in [
+        |s: u32| format!("14/03/26 03:20:{s:02} PM IST"),
+        |s| format!("2026년 03월 14일 15시 20분 {s:02}초"),
+        |s| format!("14. 03. 26 15:20:{s:02}"),
+        |s| format!("14. 03. 2026 15:20:{s:02}"),
+        |s| format!("Saturday, March 14, 2026 PM03:20:{s:02} CET"),
+    ] as [fn(u32) -> String; 5]
+    {
+        let report = |s: u32| {
+            format!(
+                "{}\nDevice            r/s     rkB/s     w/s     wkB/s  %util\nnvme0n1 1.00 0.00 9.00 9000.00 9.00\n\n",
+                stamp(s)
+            )
+        };
+        let trace = read(&format!("{BANNER}{}", (0..9).map(report).collect::<String>()));
+        let rows = of(&trace, SegmentOp::Write);
+        assert!(rows.len() >= 7 && (rows[6].0 - rows[5].0 - 1.0).abs() < 1e-6, "{}: {rows:?}", stamp(0));
+    }
+    for (day, time) in [
+        ("14/03/26", |s: u32| format!("03:20:{s:02} PM IST")),
+        ("2026년 03월 14일", |s| format!("15시 20분 {s:02}초")),
+    ] as [(&str, fn(u32) -> String); 2]
+    {
+        let row = |s: u32| format!("{} nvme0n1 9.00 0.00 9000.00 0.00 9.00\n", time(s));
+        let text = format!(
+            "Linux 6.8.0 (box) \t{day} \t_x86_64_\t(16 CPU)\n\n{} DEV tps rkB/s wkB/s dkB/s %util\n{}",
+            time(0),
+            (1..9).map(row).collect::<String>()
+        );
+        let trace = read(&text);
+        assert_eq!(written(&trace)[3], 9000.0 * KIB, "{day}");
+    }
+}

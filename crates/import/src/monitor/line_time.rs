@@ -11,7 +11,7 @@
 
 use std::mem;
 
-use super::when::{Stamp, date_and_time, stamp, time_of_day_s};
+use super::when::{Stamp, date_and_time, is_zone_name, stamp, time_of_day_s};
 
 /// Months as `date` shortens them: in English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Swedish, Russian;
 /// and whole, as PowerShell's Get-Date has them, in the first four.
@@ -253,6 +253,11 @@ fn dated(text: &str) -> Option<(Stamp, &str)> {
     if text.contains('年') {
         return east_asian(text);
     }
+    if let Some((time, zone)) = text.rsplit_once(' ').filter(|(_, zone)| is_zone(zone))
+        && let Some(told) = stamp(time)
+    {
+        return zoned(told, zone);
+    }
     let mut words = Words::default();
     for word in text.split_whitespace() {
         words.take(word)?;
@@ -310,8 +315,7 @@ impl<'a> Words<'a> {
 
 /// `CET`, `UTC`, `+0100`, `-03`.
 fn is_zone(word: &str) -> bool {
-    let is_name = (2..=5).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase());
-    is_name || offset_s(word).is_some()
+    is_zone_name(word) || offset_s(word).is_some()
 }
 
 /// Seconds from UTC to a zone that is told by its offset.
@@ -336,8 +340,9 @@ fn zoned(told: Stamp, zone: &str) -> Option<(Stamp, &str)> {
 /// `2026年 11月  5日 木曜日 23:52:13 JST`.
 fn east_asian(text: &str) -> Option<(Stamp, &str)> {
     let (date, rest) = text.split_once('日')?;
-    let date: String = date.split_whitespace().collect();
-    let mut words = rest.split_whitespace().skip_while(|word| !word.contains(':'));
+    let date: String =
+        date.chars().skip_while(|c| !c.is_ascii_digit()).filter(|c| !c.is_whitespace()).collect();
+    let mut words = rest.split_whitespace().skip_while(|word| !word.contains([':', '時', '时']));
     let time = words.next()?;
     let zone = words.next().filter(|word| is_zone(word)).unwrap_or("");
     zoned(date_and_time(&format!("{date}日"), time)?, zone)
@@ -374,6 +379,12 @@ mod test {
             ("Donnerstag, 5. November 2026 23:52:13", false),
             ("jeudi 5 novembre 2026 23:52:13", false),
             ("2026-11-06T00:52:13+01:00", true),
+            ("2026-11-05T23:52:13 CET", false),
+            ("2026-11-06 00:52:13 +0100", true),
+            ("11/5/26 11:52:13 PM IST", false),
+            ("Thursday, November 5, 2026 PM11:52:13 CET", false),
+            ("西元2026年11月05日 (週四) 23時52分13秒 CST", false),
+            ("2026년 11월 05일 (목) 23시 52분 13초 KST", false),
             ("1793922733", true),
         ] {
             assert_eq!(line_time(text), Some(Stamp { seconds: MOMENT, is_utc }), "{text}");

@@ -41,8 +41,21 @@ pub(crate) fn stamp(text: &str) -> Option<Stamp> {
         return stamp(zulu).map(|stamp| Stamp { is_utc: true, ..stamp });
     }
     let (date, time) = text.split_once([' ', 'T', ','])?;
-    date_and_time(date, time)
+    date_and_time(date, time).or_else(|| in_words(text))
 }
+
+/// The time of a date that has blanks in it, as in Switzerland, Slovenia and Korea: `14. 03. 2026 15:20:00`.
+fn in_words(text: &str) -> Option<Stamp> {
+    let is_clock = |c: char| c == ':' || HOURS.contains(&c);
+    let at = text.find(is_clock)?;
+    let begin = text[..at].rfind(char::is_whitespace)?;
+    // The day of the week may stand in brackets.
+    let date = text[..begin].split('(').next()?;
+    date_and_time(date, &text[begin..])
+}
+
+/// What stands behind hours in Chinese, Japanese and Korean.
+const HOURS: [char; 3] = ['时', '時', '시'];
 
 /// The time of a date and a time of day that stand in cells of their own.
 pub(crate) fn date_and_time(date: &str, time: &str) -> Option<Stamp> {
@@ -54,7 +67,7 @@ pub(crate) fn date_and_time(date: &str, time: &str) -> Option<Stamp> {
 /// and with `/` month/day/year unless that cannot be. Years have two digits or four.
 pub(crate) fn midnight_s(date: &str) -> Option<f64> {
     let date = date.trim();
-    if !date.chars().all(|c| c.is_ascii_digit() || "-./年月日".contains(c)) {
+    if !date.chars().all(|c| c.is_ascii_digit() || "-./ 年月日년월일".contains(c)) {
         return None;
     }
     let parts: Vec<&str> =
@@ -111,15 +124,26 @@ pub(crate) fn lacks_seconds(text: &str) -> bool {
     of_day.matches(':').count() == 1 && !of_day.contains(['.', ','])
 }
 
-/// The seconds since midnight of `9:40:00.250`, `11:55:02 PM`, `11:55 p.m.`, `23.55.02`, `23时55分02秒` and their like.
+/// Whether a word is the name of a zone, such as `CET`.
+pub(crate) fn is_zone_name(word: &str) -> bool {
+    let is_name = (2..=5).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    is_name && !["AM", "PM"].contains(&word)
+}
+
+/// The seconds since midnight of `9:40:00.250`, `11:55:02 PM`, `11:55 p.m.`, `23.55.02`, `23时55分02秒`, `PM11:55:02`, `11:55:02 PM IST`
+/// and their like.
 pub(crate) fn time_of_day_s(text: &str) -> Option<f64> {
     if lacks_hour(text) {
         return None;
     }
-    let lower = text.trim().to_lowercase();
+    let text = text.trim();
+    let text = text.rsplit_once(' ').filter(|(_, zone)| is_zone_name(zone)).map_or(text, |(time, _)| time);
+    let lower = text.to_lowercase();
+    let before = ["am", "pm"].into_iter().find_map(|half| Some((half, lower.strip_prefix(half)?)));
+    let (before, lower) = before.unwrap_or(("", &lower));
     let end = lower.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(lower.len());
-    let (digits, half) = lower.split_at(end);
-    if !digits.chars().all(|c| c.is_ascii_digit() || ":.,- \u{a0}\u{202f}时分秒時".contains(c)) {
+    let (digits, behind) = lower.split_at(end);
+    if !digits.chars().all(|c| c.is_ascii_digit() || ":.,- \u{a0}\u{202f}时分秒時시분초".contains(c)) {
         return None;
     }
     let parts: Vec<&str> =
@@ -130,7 +154,7 @@ pub(crate) fn time_of_day_s(text: &str) -> Option<f64> {
     let number = |index: usize| parts.get(index).map_or(Some(0.0), |part| part.parse::<f64>().ok());
     let (hour, minute, second) = (number(0)?, number(1)?, number(2)?);
     let fraction: f64 = parts.get(3).map_or(Ok(0.0), |digits| format!("0.{digits}").parse()).ok()?;
-    let half: String = half.chars().filter(char::is_ascii_alphabetic).collect();
+    let half: String = before.chars().chain(behind.chars()).filter(char::is_ascii_alphabetic).collect();
     let hour = match half.as_str() {
         "" if hour < 24.0 => hour,
         "am" | "pm" if (1.0..=12.0).contains(&hour) => hour % 12.0 + if half == "pm" { 12.0 } else { 0.0 },
@@ -236,6 +260,13 @@ mod test {
             "2026/11/22 09.40.00",
             "2026-11-22 09:40:00 UTC",
             "2026年11月22日 09时40分00秒",
+            "2026년 11월 22일 09시 40분 00초",
+            "22. 11. 26 09:40:00",
+            "22. 11. 2026 9:40:00",
+            "22/11/26 09:40:00 AM",
+            "22/11/26 09:40:00 AM IST",
+            "2026-11-22T09:40:00 CET",
+            "2026-11-22 AM09:40:00",
             "1795340400",
             "1795340400000",
             "1795340400000000000",

@@ -7,7 +7,8 @@
 //! - Times of `sar`, and of old iostat, are of a day that the first line names, and go on into the next.
 //! - `Average:` closes a recording, in any language; it is no row.
 
-use super::super::when::{DateOrder, Stamp, midnight_s, stamp, time_of_day_s};
+use super::super::line_time::line_time;
+use super::super::when::{DateOrder, Stamp, is_zone_name, midnight_s, time_of_day_s};
 use super::super::{Samples, sysstat::sadf};
 use super::prefix::{Prefix, Told};
 use super::{Cell, ONLY_SINCE_BOOT, Reports, clock_of, is_device, no_times, take};
@@ -152,7 +153,7 @@ impl TextReader {
                     time.trim()
                 ));
             }
-        } else if let Some(told) = stamp(line) {
+        } else if let Some(told) = line_time(line.trim()) {
             let told = if line.contains('/') { self.ordered(told) } else { told };
             // The first report, which is left out, may have had another's.
             self.first = self.first.filter(|_| self.has_times).or(Some(told));
@@ -169,8 +170,12 @@ impl TextReader {
 
     /// A recording begins, of the day that its first line names.
     fn banner(&mut self, words: &[&str]) {
-        let dates = words.iter().skip(3).find_map(|word| Some((word, midnight_s(word)?)));
-        if let Some((word, seconds)) = dates {
+        // Some countries have blanks in their dates.
+        let behind = words.get(3..).unwrap_or_default();
+        let one = behind.iter().map(|word| (*word).to_owned());
+        let mut dates = one.chain(behind.windows(3).map(|three| three.join(" ")));
+        if let Some((word, seconds)) = dates.find_map(|date| midnight_s(&date).map(|seconds| (date, seconds)))
+        {
             let told = Stamp { seconds, is_utc: false };
             self.day_s = Some(if word.contains('/') { self.ordered(told).seconds } else { seconds });
         }
@@ -189,11 +194,11 @@ impl TextReader {
         let names: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let is_sar = words[device] == "DEV";
         self.is_sum |= words.iter().any(|word| ["kB/s", "MB/s"].contains(word));
-        let time_words = match words.get(1) {
-            _ if !is_sar => 0,
-            Some(half) if ["AM", "PM"].contains(&half.to_uppercase().as_str()) => 2,
-            _ => 1,
+        let is_of_time = |word: &&&str| {
+            let is_half = ["AM", "PM"].contains(&word.to_uppercase().as_str());
+            is_half || !is_device(word) && is_zone_name(word) || word.ends_with(['분', '초'])
         };
+        let time_words = if is_sar { 1 + words.iter().skip(1).take_while(is_of_time).count() } else { 0 };
         if !is_sar && (self.first_names.is_empty() || self.first_names[..] == names[..]) {
             self.is_first_report = self.reports.next();
             self.first_names.clone_from(&names);
