@@ -140,7 +140,7 @@ pub struct LifeHistory {
     pub coolest_k: f64,
     /// The hottest, in kelvins.
     pub hottest_k: f64,
-    /// How many there are.
+    /// How many there are besides the readings themselves.
     #[serde(default)]
     pub readings: usize,
     /// How many of them are above the limit; `None` where that is not known.
@@ -233,14 +233,25 @@ fn history(trace: &Trace) -> Option<LifeHistory> {
     steps_s.sort_unstable_by(f64::total_cmp);
     // Between histories of several readings there may be days that none holds.
     let most_s = GAP_STEPS * steps_s.get(steps_s.len() / 2)?;
-    let kelvin = || points.iter().map(|point| point.value);
-    Some(LifeHistory {
+    let kept: Vec<f64> = points
+        .iter()
+        .filter(|point| !is_of_reading(&trace.life, point.t.as_secs_f64()))
+        .map(|point| point.value)
+        .collect();
+    let kelvin = || kept.iter().copied();
+    (!kept.is_empty()).then(|| LifeHistory {
         hours: steps_s.iter().filter(|step_s| **step_s <= most_s).sum::<f64>() / 3600.0,
         coolest_k: kelvin().fold(f64::INFINITY, f64::min),
         hottest_k: kelvin().fold(f64::NEG_INFINITY, f64::max),
-        readings: points.len(),
+        readings: kept.len(),
         readings_over_limit: trace.facts.warning_k.map(|limit| kelvin().filter(|k| *k > limit).count()),
     })
+}
+
+/// Whether a temperature is that of one of these readings, which are in order of time.
+fn is_of_reading(readings: &[LifeCounters], t_s: f64) -> bool {
+    let next = readings.partition_point(|reading| reading.t_s < t_s - SAME_READING_S);
+    readings.get(next).is_some_and(|reading| reading.t_s <= t_s + SAME_READING_S)
 }
 
 #[cfg(test)]
@@ -258,6 +269,17 @@ mod test {
     }
 
     #[test]
+    fn a_reading_that_has_two_temperatures_is_no_history() {
+        let mut trace = Trace::empty("drive");
+        trace.life = vec![LifeCounters { t_s: 1200.0, ..LifeCounters::default() }];
+        let mut kelvin = Series::new();
+        [1199.5, 1200.0].into_iter().for_each(|t_s| kelvin.push(instant(t_s), 309.0));
+        trace.temperatures = vec![Temperature { name: "composite".to_owned(), kelvin }];
+        trace.trust_a_sensor();
+        assert_eq!(life(&trace).and_then(|life| life.history), None);
+    }
+
+    #[test]
     fn temperatures_now_and_before_are_held_against_the_limit() {
         let mut trace = Trace::empty("drive");
         assert_eq!(life(&trace), None);
@@ -272,7 +294,7 @@ mod test {
         let life = life(&trace).expect("a reading");
         assert_eq!((life.now_k, life.limit_k, life.whole.over_limit), (Some(309.0), Some(343.0), Some(37)));
         let history = life.history.expect("two older ones");
-        assert_eq!((history.readings, history.readings_over_limit), (3, Some(1)));
+        assert_eq!((history.readings, history.readings_over_limit), (2, Some(1)));
         assert_eq!(history.hours, 1200.0 / 3600.0);
         // What lies between the histories of two readings a week apart is in neither.
         let week_s = 604_800.0;
@@ -281,6 +303,6 @@ mod test {
         }
         trace.life.push(LifeCounters { t_s: week_s + 1200.0, ..LifeCounters::default() });
         let history = super::life(&trace).and_then(|life| life.history).expect("two histories");
-        assert_eq!((history.readings, history.hours), (6, 2400.0 / 3600.0));
+        assert_eq!((history.readings, history.hours), (4, 2400.0 / 3600.0));
     }
 }

@@ -80,6 +80,9 @@ pub enum LifeDoubtKind {
     LongerThanPoweredOn,
     /// It is at its end: it counts no further, or was filled with ones.
     AtItsEnd,
+    /// A reading does not have it: of a whole life the last one, so that what it says is of an earlier one; else one of the two that
+    /// it would have grown between.
+    Missing,
     /// It is more than the fastest drive moves in the hours that it was powered on, more transitions than seconds in them, or more
     /// than the hours of 40 years.
     MoreThanPossible,
@@ -139,6 +142,25 @@ impl LifeCounter {
         let values: Vec<f64> = readings.iter().filter_map(|reading| self.value(reading)).collect();
         let pair = values.windows(2).rfind(|pair| pair[1] < pair[0])?;
         Some(LifeDoubt { counter: self, kind: LifeDoubtKind::Fell, from: pair[0], to: pair[1] })
+    }
+
+    /// That only an earlier one of these readings has it, and what that says.
+    pub(super) fn missing(self, readings: &[LifeCounters]) -> Option<LifeDoubt> {
+        let said = self.latest(readings)?;
+        let is_missing = self.value(readings.last()?).is_none();
+        is_missing.then_some(LifeDoubt { counter: self, kind: LifeDoubtKind::Missing, from: said, to: said })
+    }
+
+    /// That one of the first and the last of these readings has it, and the other does not.
+    pub(super) fn one_sided(self, readings: &[LifeCounters]) -> Option<LifeDoubt> {
+        let (first, last) = (self.value(readings.first()?), self.value(readings.last()?));
+        let said = first.xor(last)?;
+        Some(LifeDoubt { counter: self, kind: LifeDoubtKind::Missing, from: said, to: said })
+    }
+
+    /// What the last of these readings that has it says, in its unit.
+    pub(super) fn latest(self, readings: &[LifeCounters]) -> Option<f64> {
+        readings.iter().rev().find_map(|reading| self.value(reading))
     }
 
     /// That it grew by more from the first of these readings to the last than a time allows, in seconds.

@@ -31,12 +31,13 @@ pub(super) enum LifeClock {
 /// All that was counted up to the last of these readings; `None` without one.
 pub(super) fn whole(readings: &[LifeCounters]) -> Option<LifeSpan> {
     let last = readings.last()?;
-    let doubts: Vec<LifeDoubt> = LifeCounter::ALL
-        .into_iter()
-        .filter_map(|counter| counter.fall(readings).or_else(|| counter.excess(last)))
-        .collect();
+    let doubt = |counter: LifeCounter| {
+        let fall = counter.fall(readings).or_else(|| counter.excess(last));
+        fall.or_else(|| counter.missing(readings))
+    };
+    let doubts: Vec<LifeDoubt> = LifeCounter::ALL.into_iter().filter_map(doubt).collect();
     let void = |counter: LifeCounter| doubts.iter().any(|doubt| doubt.counter == counter && doubt.is_void());
-    let value = |counter: LifeCounter| counter.value(last).filter(|_| !void(counter));
+    let value = |counter: LifeCounter| counter.latest(readings).filter(|_| !void(counter));
     let hours = value(LifeCounter::PoweredOn).filter(|hours| *hours > 0.0);
     let is_reset = doubts.iter().any(|doubt| doubt.counter == LifeCounter::PoweredOn);
     Some(counted(
@@ -63,8 +64,8 @@ pub(super) fn between(readings: &[LifeCounters], clock: LifeClock) -> Option<Lif
         [first, last].into_iter().find_map(|reading| counter.excess(reading).filter(LifeDoubt::is_void))
     };
     let doubt = |counter: LifeCounter| {
-        let fall = counter.fall(readings).or_else(|| counter.leap(readings, span_s, slack_s));
-        fall.or_else(|| void(counter))
+        let fall = counter.fall(readings).or_else(|| void(counter));
+        fall.or_else(|| counter.leap(readings, span_s, slack_s)).or_else(|| counter.one_sided(readings))
     };
     let doubts: Vec<LifeDoubt> = LifeCounter::ALL.into_iter().filter_map(doubt).collect();
     let doubted = |counter: LifeCounter| doubts.iter().any(|doubt| doubt.counter == counter);

@@ -16,7 +16,7 @@ pub fn life(life: &Life) -> Vec<String> {
     let mut sentences: Vec<String> = warning(life).into_iter().collect();
     sentences.extend(headline(&life.whole));
     sentences.extend(life.whole.throttled.iter().filter_map(|one| throttling(one, &life.whole, true)));
-    sentences.extend(heat(&life.whole));
+    sentences.extend(heat(life));
     if let Some(span) = &life.between {
         sentences.push(between::course(span, life.used_percent));
         sentences.extend(between::moved(span));
@@ -47,7 +47,12 @@ fn warning(life: &Life) -> Option<String> {
         format!(" ({} % left, threshold {} %)", figure(left, 0), figure(threshold, 0))
     });
     let of = |warning: &LifeWarning| match warning {
-        LifeWarning::Spare => format!("available spare is below its threshold{spare}"),
+        LifeWarning::Spare if is_low || life.spare_percent.is_none() => {
+            format!("available spare is below its threshold{spare}")
+        }
+        LifeWarning::Spare => {
+            format!("available spare is below its threshold, though its own count says otherwise{spare}")
+        }
         LifeWarning::Temperature => "a temperature is over or under its threshold".to_owned(),
         LifeWarning::Reliability => "media or internal errors degrade its reliability".to_owned(),
         LifeWarning::ReadOnly => "the media are read-only".to_owned(),
@@ -55,13 +60,14 @@ fn warning(life: &Life) -> Option<String> {
         LifeWarning::PersistentMemory => "its persistent memory region is read-only or unreliable".to_owned(),
     };
     let all: Vec<String> = life.warnings.iter().map(of).collect();
-    match (all.is_empty(), is_low) {
-        (false, _) => Some(format!("The drive reports a critical warning: {}.", all.join("; "))),
-        (true, true) => {
-            Some(format!("Available spare is below its threshold{spare}, and the drive does not warn of it."))
-        }
-        (true, false) => None,
-    }
+    let warned =
+        (!all.is_empty()).then(|| format!("The drive reports a critical warning: {}.", all.join("; ")));
+    let is_untold = is_low && !life.warnings.contains(&LifeWarning::Spare);
+    let untold = is_untold.then(|| {
+        format!("Available spare is below its threshold{spare}, and the drive does not warn of it.")
+    });
+    (warned.is_some() || untold.is_some())
+        .then(|| warned.into_iter().chain(untold).collect::<Vec<_>>().join(" "))
 }
 
 /// How much of its life the drive was throttled by thresholds of the host, or that it does not tell. Thresholds whose time is in
@@ -70,14 +76,21 @@ fn headline(whole: &LifeSpan) -> Option<String> {
     let moved = |one: &LifeThrottling| {
         one.transitions.unwrap_or(0) > 0 || one.time.is_some_and(|time| time.hours > 0.0)
     };
-    let was_reset = |one: &LifeThrottling| has_fallen(whole, one.threshold);
+    let any = |kind: LifeDoubtKind| whole.throttled.iter().any(|one| is_in_doubt(whole, one.threshold, kind));
     if whole.throttled.is_empty() {
         return None;
     }
     if !whole.throttled.iter().any(moved) {
-        return Some(match whole.throttled.iter().any(was_reset) {
-            true => "The TMT1 and TMT2 counters are zero since a reset between the readings.".to_owned(),
-            false => "The TMT1 and TMT2 counters are zero: it never throttled by them, or does not implement them. A firmware threshold is not counted there.".to_owned(),
+        let names: Vec<String> = whole.throttled.iter().map(|one| one.threshold.to_string()).collect();
+        let counters = format!("The {} counters", names.join(" and "));
+        return Some(match () {
+            () if any(LifeDoubtKind::Fell) => {
+                format!("{counters} are zero since a reset between the readings.")
+            }
+            () if any(LifeDoubtKind::Missing) => format!("{counters} were zero{EARLIER}."),
+            () => format!(
+                "{counters} are zero: it never throttled by them, or does not implement them. A firmware threshold is not counted there."
+            ),
         });
     }
     let shares = || whole.throttled.iter().filter_map(|one| Some((one.threshold, one.time?.share?)));
@@ -124,10 +137,10 @@ const fn counters_of(threshold: HostThreshold) -> (LifeCounter, LifeCounter) {
     }
 }
 
-/// Whether a counter of a threshold fell between the readings.
-fn has_fallen(span: &LifeSpan, threshold: HostThreshold) -> bool {
+/// Whether a counter of a threshold is in doubt so.
+fn is_in_doubt(span: &LifeSpan, threshold: HostThreshold, kind: LifeDoubtKind) -> bool {
     let (transitions, seconds) = counters_of(threshold);
-    [transitions, seconds].into_iter().any(|counter| span.doubt(counter) == Some(LifeDoubtKind::Fell))
+    [transitions, seconds].into_iter().any(|counter| span.doubt(counter) == Some(kind))
 }
 
 /// What the counters of a threshold say of the whole life, or of a stretch of it.
@@ -170,6 +183,7 @@ fn throttling(one: &LifeThrottling, span: &LifeSpan, is_whole: bool) -> Option<S
         (true, true) => text.push_str(SINCE_RESET),
         (true, false) => text.push_str("; the transitions since a reset between the readings"),
         (false, true) => text.push_str("; the time since a reset between the readings"),
+        (false, false) if is_in_doubt(span, one.threshold, LifeDoubtKind::Missing) => text.push_str(EARLIER),
         (false, false) => {}
     }
     if span.doubt(seconds) == Some(LifeDoubtKind::LongerThanPoweredOn) {
@@ -193,11 +207,14 @@ fn rate(rate: f64) -> String {
 
 /// What is said of a counter that fell between the readings.
 const SINCE_RESET: &str = ", since a reset between the readings";
+/// What is said of a counter that the last reading does not have.
+const EARLIER: &str = " at an earlier reading; the last one does not have them";
 /// What is said of a time that is longer than the drive was powered on.
 const LONGER_THAN_LIFE: &str = ": more than its power-on hours, so one of the two counters is wrong";
 
 /// How long it was above the thresholds that its maker set.
-fn heat(whole: &LifeSpan) -> Vec<String> {
+fn heat(life: &Life) -> Vec<String> {
+    let whole = &life.whole;
     let both = [
         (warm(whole), "warning", LifeCounter::AboveWarning, whole.above_warning),
         ("above its critical temperature", "critical", LifeCounter::AboveCritical, whole.above_critical),
@@ -207,6 +224,9 @@ fn heat(whole: &LifeSpan) -> Vec<String> {
         let doubt = whole.doubt(counter);
         match time {
             Some(time) if time.hours > 0.0 => sentences.push(over(above, time, doubt)),
+            Some(_) if counter == LifeCounter::AboveWarning && has_been_above(life) => {
+                sentences.extend(untold_above(life));
+            }
             Some(_) if doubt.is_none() => never.push(name),
             _ => {}
         }
@@ -215,6 +235,24 @@ fn heat(whole: &LifeSpan) -> Vec<String> {
         sentences.push(format!("Never above its {} temperature, by its own counters.", never.join(" or ")));
     }
     sentences
+}
+
+/// Whether anything but its counter shows that the drive was above its warning temperature.
+fn has_been_above(life: &Life) -> bool {
+    let above = |k: Option<f64>| k.zip(life.limit_k).is_some_and(|(k, limit_k)| k > limit_k);
+    life.whole.over_limit.is_some_and(|count| count > 0)
+        || life.whole.above_critical.is_some_and(|time| time.hours > 0.0)
+        || above(life.hottest_k)
+        || above(life.now_k)
+        || life.history.is_some_and(|history| above(Some(history.hottest_k)))
+}
+
+/// That the counter of the time above the warning temperature shows nothing of that; of NVMe drives that above the critical one is
+/// not in it.
+fn untold_above(life: &Life) -> Option<String> {
+    let is_critical = life.whole.above_critical.is_some_and(|time| time.hours > 0.0);
+    let told = "The counter of time above its warning temperature is at 0, though readings were above it.";
+    (!is_critical).then(|| told.to_owned())
 }
 
 /// What the time above the warning temperature is: of NVMe drives that above the critical one is not in it (NVMe Base, SMART /
@@ -231,6 +269,7 @@ fn over(above: &str, time: LifeShare, doubt: Option<LifeDoubtKind>) -> String {
     let odd = match doubt {
         Some(LifeDoubtKind::LongerThanPoweredOn) => LONGER_THAN_LIFE,
         Some(LifeDoubtKind::Fell) => SINCE_RESET,
+        Some(LifeDoubtKind::Missing) => ", at an earlier reading; the last one does not have it",
         _ => "",
     };
     let (first, rest) = above.split_at(1);
@@ -243,6 +282,7 @@ fn so_far(life: &Life) -> Option<String> {
     let whole = &life.whole;
     let since = |counter: LifeCounter| match whole.doubt(counter) {
         Some(LifeDoubtKind::Fell) => " since a reset",
+        Some(LifeDoubtKind::Missing) => " at an earlier reading",
         _ => "",
     };
     let mut parts = Vec::new();
@@ -304,13 +344,13 @@ fn temperatures(life: &Life) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Temperature: {}.", parts.join(", ")))
 }
 
-/// "36 °C to 75 °C over the last 21.2 h of its history, 2 of 128 readings above the warning temperature".
+/// "36 °C to 75 °C in the 21.2 h of its history, 2 of 128 readings above the warning temperature".
 fn remembered(history: &LifeHistory) -> String {
     let over = history.readings_over_limit.filter(|over| *over > 0);
     let over =
         over.map(|over| format!(" ({over} of {} readings above the warning temperature)", history.readings));
     format!(
-        "{} to {} over the last {} of its history{}",
+        "{} to {} in the {} of its history{}",
         format::temperature(Some(history.coolest_k)),
         format::temperature(Some(history.hottest_k)),
         hours(history.hours),

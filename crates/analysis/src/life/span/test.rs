@@ -195,3 +195,23 @@ fn what_cannot_be_in_one_of_two_readings_did_not_grow() {
     let span = between(&[full(0.0), full(86_400.0)], LifeClock::Read).expect("a day");
     assert_eq!((span.written_bytes, span.doubts.len()), (None, 1));
 }
+
+/// Goal: what an earlier reading counted is not forgotten, and not said to have stood still. Method: the later one of another tool, which
+/// does not know the counters of TMT1.
+#[test]
+fn counters_that_one_reading_lacks_are_those_of_the_other() {
+    let lacks = LifeCounters { throttling: Counters::default(), ..counters(86_400.0, 0, 0) };
+    let readings = [counters(0.0, 100, 3600), lacks];
+    let whole = whole(&readings).expect("two readings");
+    assert_eq!((whole.throttled[0].transitions, whole.throttled[0].per_hour), (Some(100), None));
+    assert_eq!(whole.throttled[0].time, Some(LifeShare { hours: 1.0, share: None }));
+    assert_eq!(whole.doubt(LifeCounter::Tmt1Transitions), Some(LifeDoubtKind::Missing));
+    for readings in
+        [readings.clone(), [readings[1].clone(), LifeCounters { t_s: 2e5, ..readings[0].clone() }]]
+    {
+        let between = between(&readings, LifeClock::Read).expect("a day");
+        assert!(between.throttled.is_empty());
+        assert_eq!(between.doubt(LifeCounter::Tmt1Seconds), Some(LifeDoubtKind::Missing));
+        assert_eq!(between.doubt(LifeCounter::AboveWarning), None);
+    }
+}

@@ -62,7 +62,13 @@ pub(super) fn moved(between: &LifeSpan) -> Vec<String> {
         || between.over_limit.is_some();
     match told.is_empty() {
         true if has_any && !between.doubts.iter().any(|doubt| is_of_growth(doubt.kind)) => {
-            vec!["In that time none of its counters of heat moved.".to_owned()]
+            let is_missing =
+                |doubt: &LifeDoubt| doubt.kind == LifeDoubtKind::Missing && is_of_heat(doubt.counter);
+            let which = match between.doubts.iter().any(is_missing) {
+                true => "the counters of heat that both readings have",
+                false => "its counters of heat",
+            };
+            vec![format!("In that time none of {which} moved.")]
         }
         true => Vec::new(),
         false => told.into_iter().map(|sentence| format!("In that time {sentence}")).collect(),
@@ -72,6 +78,14 @@ pub(super) fn moved(between: &LifeSpan) -> Vec<String> {
 /// Whether a doubt is of how a counter changed, and not of what it is.
 const fn is_of_growth(kind: LifeDoubtKind) -> bool {
     matches!(kind, LifeDoubtKind::Fell | LifeDoubtKind::FasterThanClock)
+}
+
+/// Whether a counter is of heat.
+const fn is_of_heat(counter: LifeCounter) -> bool {
+    !matches!(
+        counter,
+        LifeCounter::PoweredOn | LifeCounter::Read | LifeCounter::Written | LifeCounter::EnduranceUsed
+    )
 }
 
 /// What the counters of heat say of the time between the readings: each a clause with a full stop.
@@ -107,7 +121,15 @@ pub(super) fn doubts(between: &LifeSpan) -> Vec<String> {
     let fell = list(LifeDoubtKind::Fell);
     if !fell.is_empty() {
         sentences.push(format!(
-            "Fell between the readings: {fell}. That is a reset, or another drive; no rate is given of them."
+            "Fell between the readings: {fell}. That is a reset, another drive, or readings out of order; no rate is given of them."
+        ));
+    }
+    let missing = between.doubts.iter().filter(|doubt| doubt.kind == LifeDoubtKind::Missing);
+    let missing: Vec<&str> = missing.map(|doubt| name(doubt.counter)).collect();
+    if !missing.is_empty() {
+        sentences.push(format!(
+            "In one of the two readings only: {}; how they changed is not known.",
+            missing.join(", ")
         ));
     }
     let fast = list(LifeDoubtKind::FasterThanClock);

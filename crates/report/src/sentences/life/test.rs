@@ -86,7 +86,7 @@ fn counters_that_fell_or_contradict_the_clock_are_told_beside_a_load_too() {
     assert_eq!(
         meanwhile(&of(empty(), Some(span))),
         [
-            "Fell between the readings: hours powered on (10,423 h to 5 h), time above the warning temperature (100 min to 3 min). That is a reset, or another drive; no rate is given of them.",
+            "Fell between the readings: hours powered on (10,423 h to 5 h), time above the warning temperature (100 min to 3 min). That is a reset, another drive, or readings out of order; no rate is given of them.",
             "Contradicts the clock: within 60 s, data written (1.00 TB to 2.00 TB) cannot grow so much. No rate is given; check the times of the readings.",
         ]
     );
@@ -116,11 +116,68 @@ fn critical_warnings_come_first_and_temperatures_stand_beside_the_limit() {
         [
             "The drive reports a critical warning: available spare is below its threshold (0 % left, threshold 5 %); the media are read-only.",
             "Life so far: 18 % of its endurance used.",
-            "Temperature: 36 °C at the last reading, at most 75 °C, 36 °C to 75 °C over the last 21.2 h of its history (2 of 128 readings above the warning temperature), warning temperature 70 °C, 37 readings above it by its own count.",
+            "Temperature: 36 °C at the last reading, at most 75 °C, 36 °C to 75 °C in the 21.2 h of its history (2 of 128 readings above the warning temperature), warning temperature 70 °C, 37 readings above it by its own count.",
         ]
     );
-    let silent = Life { warnings: Vec::new(), ..life_of };
+    let silent = Life { warnings: Vec::new(), ..life_of.clone() };
     assert!(life(&silent)[0].starts_with("Available spare is below its threshold (0 % left, threshold 5 %)"));
+    let of_else = Life { warnings: vec![LifeWarning::ReadOnly], ..life_of };
+    assert_eq!(
+        life(&of_else)[0],
+        "The drive reports a critical warning: the media are read-only. Available spare is below its threshold (0 % left, threshold 5 %), and the drive does not warn of it."
+    );
+}
+
+/// Goal: no "never" beside a reading that was. Method: a counter at 0 with each of what may show otherwise.
+#[test]
+fn a_counter_at_zero_is_no_never_where_anything_shows_more() {
+    let zero = |hours| Some(LifeShare { hours, share: Some(0.0) });
+    let cold = of(LifeSpan { above_warning: zero(0.0), above_critical: zero(0.0), ..empty() }, None);
+    let cold = Life { limit_k: Some(343.0), ..cold };
+    let told = |life_of: &Life| life(life_of)[0].clone();
+    assert_eq!(told(&cold), "Never above its warning or critical temperature, by its own counters.");
+    for hot in [
+        Life { now_k: Some(345.0), ..cold.clone() },
+        Life { hottest_k: Some(345.0), ..cold.clone() },
+        Life { whole: LifeSpan { over_limit: Some(9), ..cold.whole.clone() }, ..cold.clone() },
+    ] {
+        assert_eq!(
+            told(&hot),
+            "The counter of time above its warning temperature is at 0, though readings were above it."
+        );
+    }
+    // Time above the critical temperature is not in that above the warning one.
+    let some = Some(LifeShare { hours: 0.1, share: None });
+    let critical = Life { whole: LifeSpan { above_critical: some, ..cold.whole.clone() }, ..cold };
+    assert_eq!(told(&critical), "Above its critical temperature for 6 min.");
+    assert!(life(&critical).iter().all(|sentence| !sentence.contains("ever above")));
+}
+
+/// Goal: counters that one of two readings lacks are told with the reading that has them. Method: TMT1 of the first, as nvme-cli and then
+/// an older smartctl leave it; and a threshold whose counter is at its end beside one at zero.
+#[test]
+fn what_a_reading_lacks_is_not_said_to_be_zero() {
+    let missing = doubts(&[
+        (LifeCounter::Tmt1Transitions, LifeDoubtKind::Missing),
+        (LifeCounter::Tmt1Seconds, LifeDoubtKind::Missing),
+    ]);
+    let all = vec![throttled(HostThreshold::Tmt1, 100, 1.0, None)];
+    let whole = LifeSpan { throttled: all, doubts: missing.clone(), ..empty() };
+    let still = Some(LifeShare { hours: 0.0, share: Some(0.0) });
+    let span = LifeSpan { clock_hours: Some(168.0), above_critical: still, doubts: missing, ..empty() };
+    assert_eq!(
+        life(&of(whole, Some(span)))[..4],
+        [
+            "TMT1: 100 times, 60 min in all at an earlier reading; the last one does not have them.",
+            "Between the first and the last reading, 168 h apart.",
+            "In that time none of the counters of heat that both readings have moved.",
+            "In one of the two readings only: TMT1 transitions, time at TMT1; how they changed is not known.",
+        ]
+    );
+    let ended = doubts(&[(LifeCounter::Tmt1Transitions, LifeDoubtKind::AtItsEnd)]);
+    let all = vec![throttled(HostThreshold::Tmt2, 0, 0.0, Some(0.0))];
+    let told = life(&of(LifeSpan { throttled: all, doubts: ended, ..empty() }, None));
+    assert!(told[0].starts_with("The TMT2 counters are zero: "), "{told:?}");
 }
 
 /// A threshold of a whole life, with a share where it has one.
