@@ -174,10 +174,10 @@ fn would_cool_k(case: &Case, onset_k: f64) -> f64 {
 pub(super) fn was_held(case: &Case, onset_k: f64) -> bool {
     let readings = case.heat.within(case.start_s(), case.end_s()).iter().map(|reading| reading.value);
     let (low_k, high_k) = readings.fold((f64::INFINITY, 0.0f64), |(low, high), k| (low.min(k), high.max(k)));
-    let stood_k = 2.0 * ROUNDING_K.max(case.heat.step_k);
+    let (stood_k, hides_k) = (2.0 * ROUNDING_K.max(case.heat.step_k), 2.0 * case.heat.hides_k());
     let cools = case.span_s() >= HELD_FOR_S
         && high_k - low_k <= stood_k
-        && would_cool_k(case, onset_k) >= HELD_SHOWS_K + stood_k;
+        && would_cool_k(case, onset_k) >= HELD_SHOWS_K + hides_k.max(high_k - low_k);
     cools || stood::held(case, onset_k)
 }
 

@@ -54,6 +54,10 @@ impl HeatMove {
     }
 }
 
+/// Sensors that answer in tenths of a kelvin waver by so much; most answer in whole ones.
+const NOISE_K: f64 = 0.25;
+const WHOLE_K: f64 = 1.0;
+
 /// Hotter at full speed for so many times what lag and rounding leave is no lag.
 const LONG_PAST: f64 = 3.0;
 
@@ -73,6 +77,11 @@ impl<'a> Heat<'a> {
         let slice_s = usual_span_s(&trace.speeds);
         let blur_s = period_s.max(slice_s);
         Self { period_s, slice_s, blur_s, counter_period_s, points, counters, frozen, step_k }
+    }
+
+    /// How much of a movement its readings hide, in kelvins: the sensor's resolution, and a little noise.
+    pub(super) fn hides_k(&self) -> f64 {
+        if self.step_k > 0.0 { self.step_k.max(NOISE_K) } else { WHOLE_K }
     }
 
     /// How long full speed may seem to last above a threshold because of readings that lag, in seconds.
@@ -308,4 +317,30 @@ pub(crate) fn step_k(points: &[Point<f64>]) -> f64 {
 pub(crate) fn period_s<T>(points: &[Point<T>]) -> f64 {
     let steps: Vec<f64> = points.windows(2).map(|w| w[1].t.since(w[0].t).as_secs_f64()).collect();
     if steps.is_empty() { 1.0 } else { crate::segment::median(&steps).max(1e-3) }
+}
+
+#[cfg(test)]
+mod test {
+    use trace::{Temperature, instant};
+
+    use super::*;
+    use crate::readings::SensorReadings;
+
+    /// Goal: a fine sensor hides less than one of whole kelvins, and no less than its noise. Method: one climb in steps of each.
+    #[test]
+    fn what_readings_hide_is_their_step() {
+        for (step_k, hides_k) in [(0.1, 0.25), (0.5, 0.5), (1.0, 1.0), (5.0, 5.0)] {
+            let mut trace = Trace::empty("drive");
+            let mut kelvin = measure::Series::new();
+            for second in 0..300 {
+                let k: f64 = 300.0 + 0.1 * f64::from(second);
+                kelvin.push(instant(f64::from(second)), (k / step_k).floor() * step_k);
+            }
+            trace.temperatures = vec![Temperature { name: "composite".to_owned(), kelvin }];
+            trace.trust_a_sensor();
+            let readings = SensorReadings::new(&trace);
+            let hides = Heat::new(&trace, &readings).hides_k();
+            assert!((hides - hides_k).abs() < 1e-6, "{step_k}: {hides}");
+        }
+    }
 }

@@ -26,8 +26,6 @@ const STANDS_K: f64 = 2.6;
 const AT_ONSET_K: f64 = 1.5;
 /// A drive that is no cooler where it is slower within so much is held; a load that gives way by itself leaves it cooler.
 const COOLER_K: f64 = 1.0;
-/// Whole kelvins hide this much.
-const ROUNDING_K: f64 = 1.0;
 /// The most it weighs, and from how much on it shows that something held the temperature.
 const MOST: f64 = 3.0;
 const SHOWS: f64 = 1.0;
@@ -105,7 +103,7 @@ pub(super) fn stood(case: &Case, onset_k: f64) -> Option<Stood> {
         return None;
     }
     let (temp_k, moved_k) = middle_of(case.heat, case.start_s(), case.end_s())?;
-    let rounding_k = ROUNDING_K.max(case.heat.step_k);
+    let rounding_k = case.heat.hides_k();
     let stands =
         moved_k <= STANDS_K.max(rounding_k) && (temp_k - onset_k).abs() <= AT_ONSET_K.max(rounding_k);
     let weight = case.history.movement.weight(moved_k.max(rounding_k), span_s);
