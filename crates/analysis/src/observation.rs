@@ -96,8 +96,6 @@ pub enum Observation {
     SameAmount { written_bytes: u64, apart_k: f64 },
     /// Writing fell after other amounts in the other drops that began at its temperature.
     OtherAmount { written_bytes: u64, drops: usize },
-    /// Another fall, around it or within it, may be where the cache was full.
-    OtherCacheEnd { other_s: f64 },
     /// More had been written than a cache of a drive of that size can hold.
     BeyondAnyCache { written_bytes: u64, capacity_bytes: u64 },
     /// The cache had been filled before, and this is the speed since.
@@ -118,6 +116,8 @@ pub enum Observation {
     Lasted { span_s: f64 },
     /// It lost little, and at once.
     LittleLost,
+    /// It lost no more than the load varies by from row to row, as a share of its speed, brings about by chance.
+    WithinNoise { varies: f64 },
     /// The host changed the power state.
     PowerStateChanged { before: u8, after: u8 },
     /// Drops of this operation fall from speeds that have nothing in common: the middle half of them lies between these.
@@ -218,13 +218,14 @@ impl Observation {
             | Self::LittleWritten { .. }
             | Self::SameAmount { .. }
             | Self::OtherAmount { .. }
-            | Self::OtherCacheEnd { .. }
             | Self::BeyondAnyCache { .. }
             | Self::CacheFilledBefore
             | Self::BackWhileWriting
             | Self::WritingStayedSlow { .. }
             | Self::HeatOrCache => Rule::WriteCache,
-            Self::Lasted { .. } | Self::LittleLost | Self::Stopped { .. } => Rule::Shape,
+            Self::Lasted { .. } | Self::LittleLost | Self::WithinNoise { .. } | Self::Stopped { .. } => {
+                Rule::Shape
+            }
             Self::ThroughPageCache
             | Self::PowerStateChanged { .. }
             | Self::Paused { .. }

@@ -15,11 +15,11 @@ pub(crate) mod drops;
 mod elsewhere;
 mod eras;
 pub(crate) mod evidence;
-mod filling;
 pub(crate) mod heat;
 mod history;
 mod left;
 mod likelihood;
+mod noise;
 mod pauses;
 pub(crate) mod recurring;
 mod release;
@@ -238,7 +238,6 @@ fn judge_from(
     schedule::weigh(&mut judged, stretches, pieces, heat);
     uneven::weigh(&mut judged, stretches, pieces);
     settle::judge(&mut judged, &history.eras);
-    filling::weigh(&mut judged);
     undecidable::weigh(&mut judged, pieces);
     for (index, earlier) in resumed.iter().enumerate() {
         if let Some(earlier) = *earlier {

@@ -13,6 +13,7 @@ use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
 use super::left::SpeedLeft;
 use super::likelihood::{ONE_THRESHOLD_K, part_way, seen_once};
+use super::noise;
 use super::release::{HeldOn, Release};
 use super::stood;
 use crate::COOL_K;
@@ -389,11 +390,12 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     let little = shows_it
         && case.onset_k().is_some()
         && case.strength().is_some_and(|strength| strength > LITTLE_LOST);
-    let at_once = case.drop.sharp && !case.pieces[case.drop.first].gradual;
+    let at_once = case.drop.sharp && !case.pieces[case.drop.first].gradual && case.fell_over_s().is_none();
     // What a room makes a regulator give away over an hour is a step only in the pieces that speed is cut into.
-    if little && at_once && !case.onset_k().is_some_and(|onset_k| stood::held(case, onset_k)) {
+    if little && at_once && !case.onset_k().is_some_and(|onset_k| course::was_held(case, onset_k)) {
         evidence.weigh_heat(Observation::LittleLost, SMALL_STEP, &[]);
     }
+    noise::weigh(case, evidence);
     if let Some((before, after)) = power_states(case) {
         evidence.weigh(Observation::PowerStateChanged { before, after }, &[(Other, 6.0)]);
     }

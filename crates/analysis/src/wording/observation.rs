@@ -186,9 +186,6 @@ pub fn observation(seen: &Observation) -> String {
             let amount = amount(written_bytes);
             format!("Writes fell after {amount} another time too, at a temperature {apart_k:.0} K away.")
         }
-        Seen::OtherCacheEnd { other_s } => format!(
-            "Speed also fell at {other_s:.0} s without a rest in between; an SLC cache is full only once."
-        ),
         Seen::OtherAmount { written_bytes, drops } => {
             let (amount, others) = (amount(written_bytes), others(*drops, 0));
             format!(
@@ -224,6 +221,10 @@ pub fn observation(seen: &Observation) -> String {
             format!("It lasted {span_s:.0} s; background work rarely lasts that long.")
         }
         Seen::LittleLost => "The drop was small and in one step; thermal steps are larger.".to_owned(),
+        Seen::WithinNoise { varies } => format!(
+            "The load varies by {:.0} % from row to row; it falls by this much by chance.",
+            100.0 * varies
+        ),
         Seen::PowerStateChanged { before, after } => {
             format!("The host changed the power state from {before} to {after} at the onset.")
         }

@@ -262,3 +262,32 @@ fn one_slow_fall_is_not_denied() {
         assert!(!findings.events.iter().any(cache), "{of}");
     }
 }
+
+/// Goal: stalls shorter than a row are no throttle where some of them come together at the hottest. Method: stalls of about a second
+/// that come every eight at random, by a sensor of steps of two kelvins.
+#[test]
+fn stalls_that_come_together_are_chance() {
+    for (seed, row_s) in (1..=24).map(|seed: u64| (seed, [1, 2, 5][seed as usize % 3])) {
+        let (mut state, mut rise_k) = (seed, 0.0);
+        let mut chance = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as f64 / f64::from(1_u32 << 31)
+        };
+        let (mut left_s, mut keeps) = (0.0, 1.0);
+        let mut quarter = || {
+            if left_s <= 0.0 && chance() < 0.25 / 8.0 {
+                (left_s, keeps) = (0.5 + chance(), 0.1 + 0.4 * chance());
+            }
+            left_s -= 0.25;
+            if left_s > 0.0 { keeps } else { 1.0 - 0.006 * chance() }
+        };
+        let row = |_| {
+            let moved = (0..4 * row_s).map(|_| quarter()).sum::<f64>() / f64::from(4 * row_s);
+            rise_k += (36.0 * moved - rise_k) * f64::from(row_s) / 240.0;
+            (0.0, 3.9e9 * moved, ((300.0 + rise_k) / 2.0).round() * 2.0)
+        };
+        let log: Vec<(f64, f64, f64)> = (0..2400 / row_s).map(row).collect();
+        let findings = analyze(&rows(f64::from(row_s), &log));
+        assert!(heat(&findings).is_empty(), "{seed}, rows of {row_s} s: {:#?}", findings.events);
+    }
+}
