@@ -390,7 +390,7 @@ fn cycle(
         [level] => level.onset_k,
         _ => median(onsets.iter().filter_map(|onset| onset.temp_k)),
     };
-    if let Some(usual_k) = usual_k {
+    if let Some(usual_k) = usual_k.filter(|k| k.is_finite()) {
         surest.observations.iter_mut().for_each(|seen| seen.observation.name_onset(usual_k));
     }
     reason(what, &surest, levels)
