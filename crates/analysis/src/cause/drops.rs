@@ -17,7 +17,7 @@ const REGAINED: f64 = 0.75;
 /// A load that began slow is no longer so when it is faster by this factor.
 const RISEN: f64 = 1.15;
 /// The speed inside a drop is the median of this many pieces, so that a month of wobble stays linear.
-const MOST_PIECES: usize = 64;
+pub(super) const MOST_PIECES: usize = 64;
 /// A rise by this factor from one piece to the next is a leap.
 const LEAP: f64 = 1.25;
 /// A stop, and the rows on both sides that hold some of it.

@@ -4,21 +4,19 @@
 //! of some rows is no fall of its own, whatever the temperature is then.
 
 use super::case::Case;
+use super::drops::MOST_PIECES;
 use super::evidence::Evidence;
 use super::likelihood::{part_way, seen_once};
+use super::weigh::SMALL_STEP;
 use crate::observation::Observation;
 use crate::segment::Piece;
 
 /// A fall of so many standard errors of its rows and those before it says nothing, and one of so many is as good as none.
 const CLEAR: f64 = 4.0;
 const BY_CHANCE: f64 = 2.0;
-/// What that weighs for heat: as much as a fall that is small.
-const WITHIN_NOISE: f64 = -1.6;
 /// Fewer fast rows do not show how uneven a load is.
 const LEAST_SLICES: usize = 8;
 
-/// So many pieces before a drop are looked at, that a month of them stays linear.
-const MOST_PIECES: usize = 64;
 /// A piece as fast as this share of that before the fall shows what the load varies by; a slower one may be slow for the same reason.
 const AS_FAST: f64 = 0.9;
 
@@ -33,8 +31,8 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
     let before = &before[other.map_or(0, |at| at + 1)..];
     let own: Vec<&Piece> = case.drop.own.iter().map(|at| &case.pieces[*at]).collect();
     let Some((varies, errors)) = over_noise(before, &own) else { return };
-    // What many drops have in common is no chance.
-    let weight = WITHIN_NOISE * part_way(errors, [CLEAR, BY_CHANCE]) * seen_once(case.alike);
+    // It is as good as a small step; what many drops have in common is no chance.
+    let weight = SMALL_STEP * part_way(errors, [CLEAR, BY_CHANCE]) * seen_once(case.alike);
     if weight < 0.0 {
         evidence.weigh_heat(Observation::WithinNoise { varies }, weight, &[]);
     }

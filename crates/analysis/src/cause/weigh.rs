@@ -74,7 +74,7 @@ const LASTING_UNKNOWN: f64 = 1.0;
 
 /// The weakest step of heat that was measured takes a fifth (SSD1 of the seed experiments).
 const LITTLE_LOST: f64 = 0.9;
-const SMALL_STEP: f64 = -1.6;
+pub(super) const SMALL_STEP: f64 = -1.6;
 const WHOLE_ROWS: f64 = 3.0;
 /// A load that is known to go on and moves nothing for longer than a host waits for a command (30 s, Linux's
 /// `nvme_core.io_timeout`): few things but heat stop a drive for so long and let it live. Reading has no cache to empty and

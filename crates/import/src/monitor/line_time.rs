@@ -11,7 +11,7 @@
 
 use std::mem;
 
-use super::when::{Stamp, date_and_time, is_zone_name, stamp, time_of_day_s};
+use super::when::{BEHIND_HOURS, Stamp, date_and_time, is_half, is_zone_name, stamp, time_of_day_s};
 
 /// Months as `date` shortens them: in English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Swedish, Russian;
 /// and whole, as PowerShell's Get-Date has them, in the first four.
@@ -297,7 +297,7 @@ impl<'a> Words<'a> {
             self.year.replace(word).is_none().then_some(())
         } else if is_digits && (1..=2).contains(&word.len()) {
             self.day.replace(word).is_none().then_some(())
-        } else if ["am", "pm"].contains(&lower.as_str()) {
+        } else if is_half(word) {
             mem::replace(&mut self.half, word).is_empty().then_some(())
         } else if is_weekday {
             self.has_weekday = true;
@@ -342,7 +342,7 @@ fn east_asian(text: &str) -> Option<(Stamp, &str)> {
     let (date, rest) = text.split_once('日')?;
     let date: String =
         date.chars().skip_while(|c| !c.is_ascii_digit()).filter(|c| !c.is_whitespace()).collect();
-    let mut words = rest.split_whitespace().skip_while(|word| !word.contains([':', '時', '时']));
+    let mut words = rest.split_whitespace().skip_while(|word| !word.contains(BEHIND_HOURS));
     let time = words.next()?;
     let zone = words.next().filter(|word| is_zone(word)).unwrap_or("");
     zoned(date_and_time(&format!("{date}日"), time)?, zone)

@@ -46,16 +46,15 @@ pub(crate) fn stamp(text: &str) -> Option<Stamp> {
 
 /// The time of a date that has blanks in it, as in Switzerland, Slovenia and Korea: `14. 03. 2026 15:20:00`.
 fn in_words(text: &str) -> Option<Stamp> {
-    let is_clock = |c: char| c == ':' || HOURS.contains(&c);
-    let at = text.find(is_clock)?;
+    let at = text.find(BEHIND_HOURS)?;
     let begin = text[..at].rfind(char::is_whitespace)?;
     // The day of the week may stand in brackets.
     let date = text[..begin].split('(').next()?;
     date_and_time(date, &text[begin..])
 }
 
-/// What stands behind hours in Chinese, Japanese and Korean.
-const HOURS: [char; 3] = ['时', '時', '시'];
+/// What stands behind hours, in Chinese, Japanese and Korean as well.
+pub(crate) const BEHIND_HOURS: [char; 4] = [':', '时', '時', '시'];
 
 /// The time of a date and a time of day that stand in cells of their own.
 pub(crate) fn date_and_time(date: &str, time: &str) -> Option<Stamp> {
@@ -127,7 +126,12 @@ pub(crate) fn lacks_seconds(text: &str) -> bool {
 /// Whether a word is the name of a zone, such as `CET`.
 pub(crate) fn is_zone_name(word: &str) -> bool {
     let is_name = (2..=5).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase());
-    is_name && !["AM", "PM"].contains(&word)
+    is_name && !is_half(word)
+}
+
+/// Whether a word is a half of the day.
+pub(crate) fn is_half(word: &str) -> bool {
+    ["am", "pm"].iter().any(|half| word.eq_ignore_ascii_case(half))
 }
 
 /// The seconds since midnight of `9:40:00.250`, `11:55:02 PM`, `11:55 p.m.`, `23.55.02`, `23时55分02秒`, `PM11:55:02`, `11:55:02 PM IST`

@@ -66,8 +66,8 @@ fn warning(life: &Life) -> Option<String> {
     let untold = is_untold.then(|| {
         format!("Available spare is below its threshold{spare}, and the drive does not warn of it.")
     });
-    (warned.is_some() || untold.is_some())
-        .then(|| warned.into_iter().chain(untold).collect::<Vec<_>>().join(" "))
+    let told: Vec<String> = warned.into_iter().chain(untold).collect();
+    (!told.is_empty()).then(|| told.join(" "))
 }
 
 /// How much of its life the drive was throttled by thresholds of the host, or that it does not tell. Thresholds whose time is in
@@ -212,6 +212,10 @@ const EARLIER: &str = " at an earlier reading; the last one does not have them";
 /// What is said of a time that is longer than the drive was powered on.
 const LONGER_THAN_LIFE: &str = ": more than its power-on hours, so one of the two counters is wrong";
 
+/// What is said of a counter at zero where anything else shows more.
+const UNCOUNTED: &str =
+    "The counter of time above its warning temperature is at 0, though readings were above it.";
+
 /// How long it was above the thresholds that its maker set.
 fn heat(life: &Life) -> Vec<String> {
     let whole = &life.whole;
@@ -224,8 +228,10 @@ fn heat(life: &Life) -> Vec<String> {
         let doubt = whole.doubt(counter);
         match time {
             Some(time) if time.hours > 0.0 => sentences.push(over(above, time, doubt)),
-            Some(_) if counter == LifeCounter::AboveWarning && has_been_above(life) => {
-                sentences.extend(untold_above(life));
+            // Of NVMe drives the time above the critical temperature is not in it.
+            Some(_) if counter == LifeCounter::AboveWarning && was_critical(whole) => {}
+            Some(_) if counter == LifeCounter::AboveWarning && was_above(life) => {
+                sentences.push(UNCOUNTED.to_owned())
             }
             Some(_) if doubt.is_none() => never.push(name),
             _ => {}
@@ -237,28 +243,23 @@ fn heat(life: &Life) -> Vec<String> {
     sentences
 }
 
-/// Whether anything but its counter shows that the drive was above its warning temperature.
-fn has_been_above(life: &Life) -> bool {
+/// Whether anything but its counters of time shows that the drive was above its warning temperature.
+fn was_above(life: &Life) -> bool {
     let above = |k: Option<f64>| k.zip(life.limit_k).is_some_and(|(k, limit_k)| k > limit_k);
+    let remembered_k = life.history.map(|history| history.hottest_k);
     life.whole.over_limit.is_some_and(|count| count > 0)
-        || life.whole.above_critical.is_some_and(|time| time.hours > 0.0)
-        || above(life.hottest_k)
-        || above(life.now_k)
-        || life.history.is_some_and(|history| above(Some(history.hottest_k)))
+        || [life.hottest_k, life.now_k, remembered_k].into_iter().any(above)
 }
 
-/// That the counter of the time above the warning temperature shows nothing of that; of NVMe drives that above the critical one is
-/// not in it.
-fn untold_above(life: &Life) -> Option<String> {
-    let is_critical = life.whole.above_critical.is_some_and(|time| time.hours > 0.0);
-    let told = "The counter of time above its warning temperature is at 0, though readings were above it.";
-    (!is_critical).then(|| told.to_owned())
+/// Whether it was above its critical temperature, by its counter.
+fn was_critical(span: &LifeSpan) -> bool {
+    span.above_critical.is_some_and(|time| time.hours > 0.0)
 }
 
 /// What the time above the warning temperature is: of NVMe drives that above the critical one is not in it (NVMe Base, SMART /
 /// Health Information log, bytes 192 to 195).
 fn warm(span: &LifeSpan) -> &'static str {
-    match span.above_critical.is_some_and(|time| time.hours > 0.0) {
+    match was_critical(span) {
         true => "from its warning up to its critical temperature",
         false => "above its warning temperature",
     }

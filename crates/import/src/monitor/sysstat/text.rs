@@ -8,7 +8,7 @@
 //! - `Average:` closes a recording, in any language; it is no row.
 
 use super::super::line_time::line_time;
-use super::super::when::{DateOrder, Stamp, is_zone_name, midnight_s, time_of_day_s};
+use super::super::when::{DateOrder, Stamp, is_half, is_zone_name, midnight_s, time_of_day_s};
 use super::super::{Samples, sysstat::sadf};
 use super::prefix::{Prefix, Told};
 use super::{Cell, ONLY_SINCE_BOOT, Reports, clock_of, is_device, no_times, take};
@@ -195,8 +195,7 @@ impl TextReader {
         let is_sar = words[device] == "DEV";
         self.is_sum |= words.iter().any(|word| ["kB/s", "MB/s"].contains(word));
         let is_of_time = |word: &&&str| {
-            let is_half = ["AM", "PM"].contains(&word.to_uppercase().as_str());
-            is_half || !is_device(word) && is_zone_name(word) || word.ends_with(['분', '초'])
+            is_half(word) || !is_device(word) && is_zone_name(word) || word.ends_with(['분', '초'])
         };
         let time_words = if is_sar { 1 + words.iter().skip(1).take_while(is_of_time).count() } else { 0 };
         if !is_sar && (self.first_names.is_empty() || self.first_names[..] == names[..]) {
