@@ -35,7 +35,13 @@ fn the_device_may_stand_last() {
     let header = "      tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util DEV";
     let row =
         |time: &str, speed: &str| format!("{time} 6.40 1.60 {speed} 0.00 0.50 0.00 1.00 0.32 nvme0n1\n");
-    for [a, b, c] in [["13:20:09", "13:20:10", "13:20:11"], ["01:20:09 PM", "01:20:10 PM", "01:20:11 PM"]] {
+    for [a, b, c] in [
+        ["13:20:09", "13:20:10", "13:20:11"],
+        ["01:20:09 PM", "01:20:10 PM", "01:20:11 PM"],
+        ["CET 01:20:09 م", "CET 01:20:10 م", "CET 01:20:11 م"],
+        ["01:20:09 अपराह्न IST", "01:20:10 अपराह्न IST", "01:20:11 अपराह्न IST"],
+        ["۱۳:۲۰:۰۹", "۱۳:۲۰:۱۰", "۱۳:۲۰:۱۱"],
+    ] {
         let text = format!(
             "{BANNER}{a} {header}\n{}\n{b} {header}\n{}Average: 6.40 1.60 9.00 0.00 0.50 0.00 1.00 0.32 nvme0n1\n",
             row(b, "100.00"),

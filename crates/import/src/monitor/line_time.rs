@@ -1,8 +1,9 @@
 //! Lines that are a time, between readings in a loop.
 //!
 //! Rules
-//! - What `date` writes in the languages that [`MONTHS`] and [`DAYS`] have, whatever the order: a month's name, a day, a time
-//!   of day and a year, and with them at most a day of the week, AM or PM, and a zone; or the numbers of a date.
+//! - What `date` writes in the languages of [`super::date_words`], whatever the order: a month's name, a day, a time of day
+//!   and a year, and with them a day of the week, a half of the day, a zone and words between; or the numbers of a date.
+//! - Of a name that is two months in two languages it is the one whose day of the week is told.
 //! - A name before it (`timestamp: ..`), marks around it (`=== .. ===`, `[..]`) and the first line of `watch` are no part of it.
 //! - A time of day alone goes on into the next day where it falls back by half a day.
 //! - Times without a zone are of a place that is not told, and so are those with a zone's name, as other logs of the same
@@ -11,123 +12,13 @@
 
 use std::mem;
 
-use super::when::{BEHIND_HOURS, Stamp, date_and_time, is_half, is_zone_name, stamp, time_of_day_s};
+use chrono::{Datelike as _, NaiveDate, NaiveTime};
 
-/// Months as `date` shortens them: in English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Swedish, Russian;
-/// and whole, as PowerShell's Get-Date has them, in the first four.
-const MONTHS: [&[&str]; 12] = [
-    &["jan", "janv", "ene", "gen", "sty", "янв", "january", "januar", "janvier", "enero"],
-    &["feb", "févr", "fév", "fev", "lut", "фев", "february", "februar", "février", "febrero"],
-    &["mar", "mars", "mär", "märz", "mrt", "мар", "march", "marzo"],
-    &["apr", "avr", "abr", "avril", "kwi", "апр", "april", "abril"],
-    &["may", "mai", "mag", "mei", "maj", "мая", "май", "mayo"],
-    &["jun", "juni", "juin", "giu", "cze", "июн", "june", "junio"],
-    &["jul", "juli", "juil", "lug", "lip", "июл", "july", "juillet", "julio"],
-    &["aug", "août", "ago", "sie", "авг", "august", "agosto"],
-    &["sep", "sept", "set", "wrz", "сен", "september", "septembre", "septiembre"],
-    &["oct", "okt", "ott", "out", "paź", "окт", "october", "oktober", "octobre", "octubre"],
-    &["nov", "lis", "ноя", "november", "novembre", "noviembre"],
-    &["dec", "dez", "déc", "dic", "gru", "дек", "december", "dezember", "décembre", "diciembre"],
-];
+use super::date_words::{Meaning, is_afternoon, meaning, plain};
+use super::when::{BEHIND_HOURS, Stamp, date_and_time, is_zone_name, midnight_s, stamp, time_of_day_s, ymd};
 
-/// Days of the week, of the same languages.
-const DAYS: &[&str] = &[
-    "mon",
-    "tue",
-    "wed",
-    "thu",
-    "fri",
-    "sat",
-    "sun",
-    "mo",
-    "di",
-    "mi",
-    "do",
-    "fr",
-    "sa",
-    "so",
-    "lun",
-    "mar",
-    "mer",
-    "jeu",
-    "ven",
-    "sam",
-    "dim",
-    "mié",
-    "jue",
-    "vie",
-    "sáb",
-    "dom",
-    "gio",
-    "sab",
-    "ma",
-    "wo",
-    "vr",
-    "za",
-    "zo",
-    "seg",
-    "ter",
-    "qua",
-    "qui",
-    "sex",
-    "pon",
-    "wto",
-    "śro",
-    "czw",
-    "pią",
-    "sob",
-    "nie",
-    "pn",
-    "wt",
-    "śr",
-    "cz",
-    "pt",
-    "sb",
-    "nd",
-    "mån",
-    "tis",
-    "ons",
-    "tor",
-    "tors",
-    "fre",
-    "lör",
-    "sön",
-    "пн",
-    "вт",
-    "ср",
-    "чт",
-    "пт",
-    "сб",
-    "вс",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "montag",
-    "dienstag",
-    "mittwoch",
-    "donnerstag",
-    "freitag",
-    "samstag",
-    "sonntag",
-    "lundi",
-    "mardi",
-    "mercredi",
-    "jeudi",
-    "vendredi",
-    "samedi",
-    "dimanche",
-    "lunes",
-    "martes",
-    "miércoles",
-    "jueves",
-    "viernes",
-    "sábado",
-    "domingo",
-];
+/// The most words of a time.
+const MOST_WORDS: usize = 12;
 
 /// Zones of summer time, an hour before what they are in winter (tz database, abbreviations in use).
 const SUMMER: &[&str] = &[
@@ -160,7 +51,7 @@ impl LineTimes {
     pub(crate) fn line(&mut self, number: usize, line: &str) {
         let text = bare(line);
         if let Some((told, zone)) = dated(text) {
-            self.told = Some(self.as_at_first(told, zone));
+            self.told = Some(self.as_at_first(told, &zone));
         } else if let Some(of_day_s) = time_of_day_s(text).filter(|_| text.contains(':')) {
             self.days += f64::from(self.of_day_s.is_some_and(|before| of_day_s < before - DAY_S / 2.0));
             self.of_day_s = Some(of_day_s);
@@ -242,74 +133,133 @@ fn split_before_last_words(text: &str) -> (&str, &str) {
 }
 
 /// The time that a text is, with the name of its zone.
-fn dated(text: &str) -> Option<(Stamp, &str)> {
+fn dated(text: &str) -> Option<(Stamp, String)> {
     if let Some(told) = stamp(text) {
-        return Some((told, ""));
+        return Some((told, String::new()));
     }
-    // No time has more words than these: weekday, day, month, year, time, half, zone.
-    if text.len() > 80 || text.split_whitespace().count() > 8 {
+    // No time has more words than these: weekday, day, month, year, time, half, zone, and some between.
+    if text.len() > 120 || text.split_whitespace().count() > MOST_WORDS {
         return None;
     }
+    let text = plain(text);
     if text.contains('年') {
-        return east_asian(text);
+        return east_asian(&text);
     }
     if let Some((time, zone)) = text.rsplit_once(' ').filter(|(_, zone)| is_zone(zone))
         && let Some(told) = stamp(time)
     {
         return zoned(told, zone);
     }
-    let mut words = Words::default();
-    for word in text.split_whitespace() {
-        words.take(word)?;
-    }
-    let month = words.month.or(words.weekday_as_month)?;
-    let date = format!("{}-{}-{}", words.year?, month + 1, words.day?);
-    zoned(date_and_time(&date, &format!("{} {}", words.time?, words.half))?, words.zone)
+    let words = Words::read(&text)?;
+    let of_day = time_of_day_s(&format!("{} {}", words.time?, words.half))?;
+    zoned(Stamp { seconds: words.midnight_s()? + of_day, is_utc: false }, words.zone)
+}
+
+/// The beginning of the day that a text is, in seconds since 1970: `14. mars 2026`.
+pub(crate) fn day_s(text: &str) -> Option<f64> {
+    let text = plain(text);
+    midnight_s(&text).or_else(|| Words::read(&text).filter(|words| words.time.is_none())?.midnight_s())
 }
 
 /// What the words of a date are.
 #[derive(Default)]
 struct Words<'a> {
-    year: Option<&'a str>,
-    month: Option<usize>,
-    day: Option<&'a str>,
+    /// Numbers of one or two digits, and the year, which has four.
+    numbers: Vec<u32>,
+    year: Option<u32>,
+    /// A date in numbers, `14.03.2026`.
+    date: Option<f64>,
+    /// Names of months and of days of the week; `mar` is both.
+    names: Vec<&'static Meaning>,
     time: Option<&'a str>,
     half: &'a str,
     zone: &'a str,
-    has_weekday: bool,
-    /// The month that the day of the week is where no other word is one (`Mar 3, 2026`).
-    weekday_as_month: Option<usize>,
 }
 
 impl<'a> Words<'a> {
-    /// Takes the next word; `None` where it is none of a date, or is there already.
+    /// What the words of a text are; `None` where one is none of a date, or is there already.
+    fn read(text: &'a str) -> Option<Self> {
+        let mut words = Self::default();
+        let mut rest: Vec<&str> = text.split_whitespace().rev().collect();
+        while let Some(word) = rest.pop() {
+            // Names may have two words.
+            if let Some(next) = rest.last()
+                && let Some(name) = meaning(&format!("{word} {next}"))
+            {
+                words.names.push(name);
+                rest.pop();
+            } else {
+                words.take(word)?;
+            }
+        }
+        Some(words)
+    }
+
+    /// Takes the next word.
     fn take(&mut self, word: &'a str) -> Option<()> {
-        let word = word.trim_end_matches(['.', ',']);
-        let lower = word.to_lowercase();
+        let word = word.trim_matches(['.', ',', '،', '(', ')']);
         let is_digits = word.bytes().all(|byte| byte.is_ascii_digit());
-        let month = MONTHS.iter().position(|names| names.contains(&lower.as_str()));
-        // `mar` is a Tuesday and March: the first of two is the day of the week.
-        let is_weekday =
-            !self.has_weekday && self.month.is_none() && self.day.is_none() && DAYS.contains(&lower.as_str());
-        if word.contains(':') && !word.starts_with(['+', '-']) {
+        let is_zone = is_zone(word);
+        if word.is_empty() {
+            Some(())
+        } else if word.contains(':') && !is_zone {
             self.time.replace(word).is_none().then_some(())
         } else if is_digits && word.len() == 4 {
-            self.year.replace(word).is_none().then_some(())
-        } else if is_digits && (1..=2).contains(&word.len()) {
-            self.day.replace(word).is_none().then_some(())
-        } else if is_half(word) {
-            mem::replace(&mut self.half, word).is_empty().then_some(())
-        } else if is_weekday {
-            self.has_weekday = true;
-            self.weekday_as_month = month;
-            Some(())
-        } else if let Some(month) = month {
-            self.month.replace(month).is_none().then_some(())
-        } else if is_zone(word) && self.time.is_some() {
+            self.year.replace(word.parse().ok()?).is_none().then_some(())
+        } else if is_digits && word.len() <= 2 {
+            self.numbers.push(word.parse().ok()?);
+            (self.numbers.len() <= 2).then_some(())
+        } else if is_zone && (self.time.is_some() || meaning(word).is_none()) {
             mem::replace(&mut self.zone, word).is_empty().then_some(())
+        } else if is_afternoon(word).is_some() {
+            mem::replace(&mut self.half, word).is_empty().then_some(())
+        } else if let Some(name) = meaning(word) {
+            self.names.push(name);
+            Some(())
+        } else if let Some(date) = midnight_s(word).filter(|_| self.has_no_day()) {
+            self.date = Some(date);
+            Some(())
+        } else if word.split('.').count() == 3 && time_of_day_s(word).is_some() {
+            self.time.replace(word).is_none().then_some(())
         } else {
-            None
+            // `14-Mar-2026`.
+            let parts: Vec<&str> = word.split(['-', '/']).collect();
+            let is_date = parts.len() == 3 && parts.iter().all(|part| !part.is_empty());
+            parts.into_iter().filter(|_| is_date).try_for_each(|part| self.take(part)).filter(|()| is_date)
         }
+    }
+
+    fn has_no_day(&self) -> bool {
+        self.date.is_none() && self.numbers.is_empty() && self.year.is_none()
+    }
+
+    /// The beginning of the day in seconds since 1970.
+    fn midnight_s(&self) -> Option<f64> {
+        if self.date.is_some() {
+            return self.date;
+        }
+        let (day, year) = match (&self.numbers[..], self.year) {
+            ([day], Some(year)) => (*day, year),
+            ([day, year], None) => (*day, 2000 + *year),
+            _ => return None,
+        };
+        let mut dates = self.month()?.iter().filter_map(|month| ymd(i32::try_from(year).ok()?, *month, day));
+        let first = dates.clone().next()?;
+        let is_told = |date: &NaiveDate| {
+            let weekday = date.weekday().num_days_from_sunday();
+            self.names.iter().any(|name| name.weekdays.contains(&weekday))
+        };
+        Some(dates.find(is_told).unwrap_or(first).and_time(NaiveTime::MIN).and_utc().timestamp() as f64)
+    }
+
+    /// The months that the one name of a month may be. Of two names the one that can be nothing else is that, or the last:
+    /// the day of the week is before it.
+    fn month(&self) -> Option<&'static [u32]> {
+        let is_month = |name: &&&Meaning| !name.months.is_empty();
+        let sure = |name: &&&Meaning| is_month(name) && name.weekdays.is_empty();
+        let mut all_sure = self.names.iter().filter(sure);
+        let name = all_sure.next().or_else(|| self.names.iter().rfind(is_month))?;
+        all_sure.next().is_none().then_some(&name.months)
     }
 }
 
@@ -330,15 +280,15 @@ fn offset_s(zone: &str) -> Option<f64> {
 }
 
 /// A local time with what its zone says.
-fn zoned(told: Stamp, zone: &str) -> Option<(Stamp, &str)> {
+fn zoned(told: Stamp, zone: &str) -> Option<(Stamp, String)> {
     Some(match offset_s(zone) {
-        Some(offset_s) => (Stamp { seconds: told.seconds - offset_s, is_utc: true }, ""),
-        None => (Stamp { is_utc: ["UTC", "GMT"].contains(&zone), ..told }, zone),
+        Some(offset_s) => (Stamp { seconds: told.seconds - offset_s, is_utc: true }, String::new()),
+        None => (Stamp { is_utc: ["UTC", "GMT"].contains(&zone), ..told }, zone.to_owned()),
     })
 }
 
 /// `2026年 11月  5日 木曜日 23:52:13 JST`.
-fn east_asian(text: &str) -> Option<(Stamp, &str)> {
+fn east_asian(text: &str) -> Option<(Stamp, String)> {
     let (date, rest) = text.split_once('日')?;
     let date: String =
         date.chars().skip_while(|c| !c.is_ascii_digit()).filter(|c| !c.is_whitespace()).collect();
@@ -386,6 +336,27 @@ mod test {
             ("西元2026年11月05日 (週四) 23時52分13秒 CST", false),
             ("2026년 11월 05일 (목) 23시 52분 13초 KST", false),
             ("1793922733", true),
+            ("Čt 5.\u{a0}listopadu\u{a0}2026,\u{a0}23:52:13\u{a0}CET", false),
+            ("čet, 5. lis 2026. 23:52:13 CET", false),
+            ("tor  5 nov 23:52:13 CET 2026", false),
+            ("Πεμ 05 Νοε 2026 11:52:13 μμ CET", false),
+            ("N  5 nov   2026 23:52:13 EET", false),
+            ("to 5.11.2026 23.52.13 +0000", true),
+            ("CET 23:52:13 2026 נוב 05 ה'", false),
+            ("2026. nov. 5., csütörtök, 23:52:13 CET", false),
+            ("2026 m. lapkričio  5 d. 23:52:13 EET", false),
+            ("ceturtdiena, 2026. gada  5. novembris, 23:52:13 EET", false),
+            ("joi  5 noiembrie 2026, 23:52:13 +0000", true),
+            ("чет,  5. нов 2026.  23:52:13 CET", false),
+            ("พฤ.  6 พ.ย. 2569 06:52:13 +07", true),
+            ("Cum 06 Kas 2026 02:52:13 +03", true),
+            ("четвер, 5 листопада 2026 23:52:13 +0000", true),
+            ("Thứ năm, 05 Tháng 11 năm 2026 23:52:13 CET", false),
+            ("jueves, 5 de noviembre de 2026 23:52:13", false),
+            ("den 5 november 2026 23:52:13", false),
+            ("5-Nov-2026 23:52:13", false),
+            ("Thu 05-Nov-26 11:52:13 PM", false),
+            ("\u{202b}پنجشنبه ۵ نوامبر ۲۶، ساعت ۲۳:۵۲:۱۳ (CET)\u{202c}", false),
         ] {
             assert_eq!(line_time(text), Some(Stamp { seconds: MOMENT, is_utc }), "{text}");
         }

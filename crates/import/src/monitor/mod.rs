@@ -14,6 +14,7 @@ mod bare_units;
 pub(super) mod collectd;
 pub(super) mod columns;
 mod counters;
+pub(super) mod date_words;
 pub(super) mod dstat;
 mod grafana;
 mod hwinfo;

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime};
 
+use super::date_words::{is_afternoon, plain};
 use crate::part::TimeBase;
 
 /// A time, and whether it is that of a place which is not told.
@@ -23,6 +24,7 @@ impl Stamp {
 /// The time in `text`: a date and a time of day with a blank or a `T` between, with or without a zone; or seconds,
 /// milliseconds or nanoseconds since 1970.
 pub(crate) fn stamp(text: &str) -> Option<Stamp> {
+    let text = plain(text);
     let text = text.trim();
     if let Ok(number) = text.parse::<f64>() {
         return since_1970(number).map(|seconds| Stamp { seconds, is_utc: true });
@@ -65,6 +67,7 @@ pub(crate) fn date_and_time(date: &str, time: &str) -> Option<Stamp> {
 /// The beginning of a day in seconds since 1970. Dates are year-month-day where the year comes first, else day.month.year,
 /// and with `/` month/day/year unless that cannot be. Years have two digits or four.
 pub(crate) fn midnight_s(date: &str) -> Option<f64> {
+    let date = plain(date);
     let date = date.trim();
     if !date.chars().all(|c| c.is_ascii_digit() || "-./ 年月日년월일".contains(c)) {
         return None;
@@ -77,15 +80,18 @@ pub(crate) fn midnight_s(date: &str) -> Option<f64> {
         4 => digits.parse().ok(),
         _ => None,
     };
-    let day = |year: Option<i32>, month: &str, day: &str| {
-        NaiveDate::from_ymd_opt(year?, month.parse().ok()?, day.parse().ok()?)
-    };
+    let day = |year: Option<i32>, month: &str, day: &str| ymd(year?, month.parse().ok()?, day.parse().ok()?);
     let date = match date.contains('/') {
         _ if first.len() == 4 => day(year(first), second, third),
         true => day(year(third), first, second).or_else(|| day(year(third), second, first)),
         false => day(year(third), second, first),
     };
     Some(date?.and_time(NaiveTime::MIN).and_utc().timestamp() as f64)
+}
+
+/// A day of the Gregorian calendar; its years are counted from 543 years before in Thailand.
+pub(crate) fn ymd(year: i32, month: u32, day: u32) -> Option<NaiveDate> {
+    NaiveDate::from_ymd_opt(if year > 2500 { year - 543 } else { year }, month, day)
 }
 
 /// Whether a time of day is one of minutes, seconds and tenths without an hour (`40:00.3`), as Excel saves what it opened.
@@ -126,12 +132,7 @@ pub(crate) fn lacks_seconds(text: &str) -> bool {
 /// Whether a word is the name of a zone, such as `CET`.
 pub(crate) fn is_zone_name(word: &str) -> bool {
     let is_name = (2..=5).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase());
-    is_name && !is_half(word)
-}
-
-/// Whether a word is a half of the day.
-pub(crate) fn is_half(word: &str) -> bool {
-    ["am", "pm"].iter().any(|half| word.eq_ignore_ascii_case(half))
+    is_name && is_afternoon(word).is_none()
 }
 
 /// The seconds since midnight of `9:40:00.250`, `11:55:02 PM`, `11:55 p.m.`, `23.55.02`, `23时55分02秒`, `PM11:55:02`, `11:55:02 PM IST`
@@ -140,31 +141,36 @@ pub(crate) fn time_of_day_s(text: &str) -> Option<f64> {
     if lacks_hour(text) {
         return None;
     }
-    let text = text.trim();
-    let text = text.rsplit_once(' ').filter(|(_, zone)| is_zone_name(zone)).map_or(text, |(time, _)| time);
-    let lower = text.to_lowercase();
-    let before = ["am", "pm"].into_iter().find_map(|half| Some((half, lower.strip_prefix(half)?)));
-    let (before, lower) = before.unwrap_or(("", &lower));
-    let end = lower.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(lower.len());
-    let (digits, behind) = lower.split_at(end);
-    if !digits.chars().all(|c| c.is_ascii_digit() || ":.,- \u{a0}\u{202f}时分秒時시분초".contains(c)) {
+    let text = plain(text);
+    let words = text.split_whitespace().filter(|word| !is_zone_name(word) && *word != "kl.");
+    let text = words.collect::<Vec<_>>().join(" ").to_lowercase();
+    let is_digit = |c: char| c.is_ascii_digit();
+    let (before, rest) = text.split_at(text.find(is_digit)?);
+    let (digits, behind) = rest.split_at(rest.find(is_of_half).unwrap_or(rest.len()));
+    if !digits.chars().all(|c| is_digit(c) || ":.,- 时分秒時시분초".contains(c)) {
         return None;
     }
-    let parts: Vec<&str> =
-        digits.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = digits.split(|c: char| !is_digit(c)).filter(|part| !part.is_empty()).collect();
     if !(2..=4).contains(&parts.len()) || parts.iter().take(3).any(|part| part.len() > 2) {
         return None;
     }
     let number = |index: usize| parts.get(index).map_or(Some(0.0), |part| part.parse::<f64>().ok());
     let (hour, minute, second) = (number(0)?, number(1)?, number(2)?);
     let fraction: f64 = parts.get(3).map_or(Ok(0.0), |digits| format!("0.{digits}").parse()).ok()?;
-    let half: String = before.chars().chain(behind.chars()).filter(char::is_ascii_alphabetic).collect();
-    let hour = match half.as_str() {
-        "" if hour < 24.0 => hour,
-        "am" | "pm" if (1.0..=12.0).contains(&hour) => hour % 12.0 + if half == "pm" { 12.0 } else { 0.0 },
+    let half = format!("{before}{behind}");
+    let hour = match is_afternoon(&half) {
+        None if half.is_empty() && hour < 24.0 => hour,
+        Some(is_afternoon) if (1.0..=12.0).contains(&hour) => {
+            hour % 12.0 + if is_afternoon { 12.0 } else { 0.0 }
+        }
         _ => return None,
     };
     (minute < 60.0 && second < 61.0).then_some(hour * 3600.0 + minute * 60.0 + second + fraction)
+}
+
+/// Whether a half of the day may begin with this.
+fn is_of_half(c: char) -> bool {
+    c.is_alphabetic() && !"时分秒時시분초".contains(c)
 }
 
 /// Rows of a log are less than this apart, a night's rest included.

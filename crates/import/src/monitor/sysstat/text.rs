@@ -7,8 +7,8 @@
 //! - Times of `sar`, and of old iostat, are of a day that the first line names, and go on into the next.
 //! - `Average:` closes a recording, in any language; it is no row.
 
-use super::super::line_time::line_time;
-use super::super::when::{DateOrder, Stamp, is_half, is_zone_name, midnight_s, time_of_day_s};
+use super::super::line_time::{day_s, line_time};
+use super::super::when::{DateOrder, Stamp, time_of_day_s};
 use super::super::{Samples, sysstat::sadf};
 use super::prefix::{Prefix, Told};
 use super::{Cell, ONLY_SINCE_BOOT, Reports, clock_of, is_device, no_times, take};
@@ -18,6 +18,8 @@ use crate::part::RunPart;
 use trace::caveat::{Caveat, CutOff};
 
 const DAY_S: f64 = 86_400.0;
+/// The most words of a time of day: zone, time, half.
+const MOST_TIME_WORDS: usize = 4;
 
 /// Whether a line is the first one of sysstat's: `Linux 6.12.0 (host) 11/22/26 _x86_64_ (2 CPU)`.
 pub(crate) fn is_banner(line: &str) -> bool {
@@ -174,8 +176,7 @@ impl TextReader {
         let behind = words.get(3..).unwrap_or_default();
         let one = behind.iter().map(|word| (*word).to_owned());
         let mut dates = one.chain(behind.windows(3).map(|three| three.join(" ")));
-        if let Some((word, seconds)) = dates.find_map(|date| midnight_s(&date).map(|seconds| (date, seconds)))
-        {
+        if let Some((word, seconds)) = dates.find_map(|date| day_s(&date).map(|seconds| (date, seconds))) {
             let told = Stamp { seconds, is_utc: false };
             self.day_s = Some(if word.contains('/') { self.ordered(told).seconds } else { seconds });
         }
@@ -194,10 +195,10 @@ impl TextReader {
         let names: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let is_sar = words[device] == "DEV";
         self.is_sum |= words.iter().any(|word| ["kB/s", "MB/s"].contains(word));
-        let is_of_time = |word: &&&str| {
-            is_half(word) || !is_device(word) && is_zone_name(word) || word.ends_with(['분', '초'])
-        };
-        let time_words = if is_sar { 1 + words.iter().skip(1).take_while(is_of_time).count() } else { 0 };
+        // The time is all of the beginning that is one; `Average:`, in any language, is one word.
+        let before = words.iter().take(MOST_TIME_WORDS).take_while(|word| !is_device(word)).count();
+        let is_time = |count: &usize| time_of_day_s(&words[..*count].join(" ")).is_some();
+        let time_words = if is_sar { (1..=before).rev().find(is_time).unwrap_or(1) } else { 0 };
         if !is_sar && (self.first_names.is_empty() || self.first_names[..] == names[..]) {
             self.is_first_report = self.reports.next();
             self.first_names.clone_from(&names);
@@ -217,8 +218,12 @@ impl TextReader {
 
     fn row(&mut self, table: &Table, words: Vec<&str>) -> Result<(), String> {
         let is_sar = table.time_words > 0;
-        let is_remark = words.iter().skip(1).take(2).any(|word| ["COM", "LINUX"].contains(word));
-        if is_sar && (is_remark || !words[0].starts_with(|c: char| c.is_ascii_digit())) {
+        let is_remark =
+            words.iter().skip(1).take(MOST_TIME_WORDS).any(|word| ["COM", "LINUX"].contains(word));
+        let is_closing = |time: &[&str]| {
+            !time[0].starts_with(|c: char| c.is_ascii_digit()) && time_of_day_s(&time.join(" ")).is_none()
+        };
+        if is_sar && (is_remark || words.get(..table.time_words).is_none_or(is_closing)) {
             return Ok(());
         }
         let count = table.names.len();
