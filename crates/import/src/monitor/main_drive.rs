@@ -24,19 +24,28 @@ const ROUNDED: f64 = 1.02;
 const LEAST_BYTES_PER_S: f64 = 2048.0;
 const MOST_ROWS_BEYOND: usize = 50;
 
+/// A shorter part of a name is in too many.
+const LEAST_OF_A_NAME: usize = 3;
+
 /// More partitions of one drive are not looked for.
 const MOST_PARTITIONS: usize = 16;
 
 /// A drive that moved this share of all data is the one in question.
 const MAIN_SHARE: f64 = 0.9;
 
-/// The only one of these drives that is of a model: HWiNFO writes the serial number behind it (`MODEL (SERIAL)`).
-fn only_model<'a>(drives: &'a [String], model: &str) -> Option<&'a String> {
-    let is_of = |drive: &&String| {
-        drive.split_once(" (").is_some_and(|(before, _)| before.trim().eq_ignore_ascii_case(model.trim()))
+/// The only one of these drives that is of a model, or else whose model or serial number has `wanted` in it: HWiNFO writes
+/// `MODEL (SERIAL)`.
+fn only_model<'a>(drives: &'a [String], wanted: &str) -> Option<&'a String> {
+    let wanted = wanted.trim().to_lowercase();
+    let only = |is_of: &dyn Fn(&str, &str) -> bool| {
+        let mut found = drives.iter().filter(|drive| {
+            drive.to_lowercase().split_once(" (").is_some_and(|(model, serial)| is_of(model.trim(), serial))
+        });
+        found.next().filter(|_| found.next().is_none())
     };
-    let mut found = drives.iter().filter(is_of);
-    found.next().filter(|_| found.next().is_none())
+    let has = |model: &str, serial: &str| model.contains(&wanted) || serial.contains(&wanted);
+    only(&|model, _| model == wanted)
+        .or_else(|| only(&|model, serial| wanted.len() >= LEAST_OF_A_NAME && has(model, serial)))
 }
 
 impl Samples {
