@@ -176,13 +176,14 @@ fn reason(what: String, event: &Event, levels: &[Level]) -> Reason {
 
 /// "Firmware threshold, independent of TMT1 and TMT2 (confidence 96 %)." with a capital and a full stop.
 pub fn cause_sentence(event: &Event, levels: &[Level]) -> String {
-    let cause = match event.kind {
-        EventKind::SlcExhausted => "SLC cache full, not heat".to_owned(),
-        _ => words::event_cause(event, levels),
+    let (cause, behind) = match event.kind {
+        // The confidence is that of the cache; what else it may be is mostly no heat either.
+        EventKind::SlcExhausted => ("SLC cache full".to_owned(), ", not heat"),
+        _ => (words::event_cause(event, levels), ""),
     };
     match event.cause {
         Cause::Unknown => format!("Cause {cause}."),
-        _ => format!("Cause: {cause} (confidence {}).", format::percent(event.confidence)),
+        _ => format!("Cause: {cause} (confidence {}){behind}.", format::percent(event.confidence)),
     }
 }
 
