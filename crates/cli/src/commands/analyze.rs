@@ -23,7 +23,7 @@ use crate::printer::Printer;
 use crate::table;
 
 /// Segments that a person is shown: some screens of them.
-const MOST_ROWS: usize = 200;
+const MOST_ROWS: usize = 40;
 
 /// Inputs that a hint repeats.
 const MOST_NAMED: usize = 8;
