@@ -135,11 +135,14 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) -> RanHotte
         let hotter_s = (all_s / drops.max(1) as f64).max(once_s);
         if hotter_s < lag_s { 0.0 } else { -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0) }
     };
+    // Another load that begins on a hot drive may be slowed down from its first second on: what is nearer to the speed that was left
+    // than to the one before shows no threshold to be none.
+    let least = case.drop.before.map_or(case.drop.level, |before| (case.drop.level * before).sqrt());
     let above = |of, set| {
         // A step of a coarse sensor may be next to nothing.
         let hotter_k = onset_k + ONE_THRESHOLD_K.max(OVER_A_STEP * case.heat.step_k);
-        let (all_s, drops) = case.history.above(of, set, hotter_k, case.drop.level);
-        (all_s, drops, case.history.longest_above_s(of, set, hotter_k, case.drop.level))
+        let (all_s, drops) = case.history.above(of, set, hotter_k, least);
+        (all_s, drops, case.history.longest_above_s(of, set, hotter_k, least))
     };
     let set = Some(case.history.setting(case.trace, case.start_s()));
     let depths = if case.drop.inside.is_some() { &[false, true][..] } else { &[false] };

@@ -14,8 +14,10 @@ use trace::Trace;
 
 /// Temperatures are counted in bins this wide: whole kelvins fall into every second one.
 const BIN_K: f64 = 0.5;
-/// Speeds are told apart by this factor.
-const LEVEL_FACTOR: f64 = 1.25;
+/// Speeds are told apart by this factor, ...
+const LEVEL_FACTOR: f64 = 1.02;
+/// ... and one goes on while it stays within this of where it began.
+const ONE_SPEED: f64 = 1.25;
 /// A speed within this share of the speed after the cache was full is that speed.
 const SAME_SPEED: f64 = 0.25;
 
@@ -177,8 +179,8 @@ impl History {
     }
 
     /// Seconds at full speed at `kelvin` or hotter and at no less than `least_bytes_per_s`, under one setting of TMT1 and TMT2, or
-    /// under all, and how many drops there were at any temperature. A load that asks for less than what a throttle leaves does not
-    /// show whether it acts.
+    /// under all, and how many drops there were at any temperature. A load that asks for no more than what a throttle leaves
+    /// does not show whether it acts.
     pub(super) fn above(
         &self,
         of: Depth,
@@ -328,8 +330,11 @@ impl Time<'_> {
 /// A time at full speed without a drop.
 #[derive(Default)]
 struct Visit {
-    /// Stretch, cell of speed, and whose sums it counts in.
-    of: Option<(usize, i64, [HistoryKey; 2])>,
+    /// Stretch, and whose sums it counts in.
+    of: Option<(usize, [HistoryKey; 2])>,
+    /// The speed that it began with and the lowest since, in bytes per second.
+    first: f64,
+    lowest: f64,
     /// Seconds by temperature bin.
     by_bin: BTreeMap<i64, f64>,
 }
@@ -337,12 +342,13 @@ struct Visit {
 impl Visit {
     /// Goes on with the next piece, or ends and begins anew where that is of another stretch or speed.
     fn goes_on(&mut self, time: &Time, history: &mut History) {
-        let keys = [None, Some(time.set)].map(|set| key((time.op, false), set));
-        let of = (time.piece.stretch, level_cell(time.piece.level), keys);
-        if self.of != Some(of) {
+        let level = time.piece.level;
+        let of = (time.piece.stretch, [None, Some(time.set)].map(|set| key((time.op, false), set)));
+        if self.of != Some(of) || level.max(self.first) > ONE_SPEED * level.min(self.first) {
             self.end(history);
-            self.of = Some(of);
+            (self.of, self.first, self.lowest) = (Some(of), level, level);
         }
+        self.lowest = self.lowest.min(level);
         for (bin, _) in time.readings() {
             *self.by_bin.entry(bin).or_default() += time.reading_s;
         }
@@ -350,7 +356,8 @@ impl Visit {
 
     fn end(&mut self, history: &mut History) {
         let mut by_bin = std::mem::take(&mut self.by_bin);
-        let Some((_, level, keys)) = self.of.take() else { return };
+        let Some((_, keys)) = self.of.take() else { return };
+        let level = level_cell(self.lowest);
         sum_from_hottest(&mut by_bin);
         for key in keys {
             let longest = history.of_mut(key).longest_s.entry(level).or_default();

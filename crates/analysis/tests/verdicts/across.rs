@@ -102,3 +102,31 @@ fn a_hotter_threshold_within_a_slowdown_is_an_event_of_its_own() {
         );
     }
 }
+
+/// Goal: a load that begins slowed down shows no full speed, so that nothing speaks against the fall before it. Method: a relay that is met
+/// once, and then another load at the speed that it leaves.
+#[test]
+fn a_load_that_begins_slowed_down_was_not_at_full_speed() {
+    for (seed, gain) in [(1, 20.0), (2, 19.0), (3, 21.0), (4, 20.5), (5, 19.5)] {
+        let setup = Setup {
+            seed,
+            policies: vec![Policy::Relay { on: 347.0, off: 330.0, speed: 2.2 }],
+            loads: vec![reads(300.0), reads(500.0)],
+            tmt_k: Some((273, 273)),
+            counts: Some(0),
+            read_gain: gain,
+            ..Setup::default()
+        };
+        let (mut trace, truth) = simulate(&setup);
+        assert_eq!((truth.onsets.len(), truth.releases.len()), (1, 0), "{truth:?}");
+        let what = ["random read, 128 KiB, depth 64", "sequential read, 1 MiB, depth 64"];
+        trace.phases.iter_mut().zip(what).for_each(|(phase, what)| phase.what = what.to_owned());
+        let findings = analyze(&trace);
+        let onsets = of_kind(&findings, EventKind::ThrottleOnset);
+        assert!(
+            onsets.iter().any(|onset| (onset.0 - truth.onsets[0].0).abs() <= 3.0),
+            "{:#?}",
+            findings.events
+        );
+    }
+}
