@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::Judged;
 use super::evidence::Suspect::Other;
+use super::likelihood::part_way;
 use crate::observation::Observation;
 use crate::segment::{Piece, Stretch, quarters};
 
@@ -21,6 +22,8 @@ const MOST: f64 = 4.0;
 /// no more than four (stairs, two levels, a cache beside them); from the second share down it weighs in full.
 const ONE: f64 = 0.04;
 const PAIRED: (f64, f64) = (0.28, 0.15);
+/// Of speeds without a course neighbours are as far apart as any two; of ones on a course by a fraction of that.
+const RELATED: [f64; 2] = [0.4, 0.7];
 /// What a load rises to, and falls from, differs from what is beside it by a tenth, ...
 const OTHER: f64 = 0.9;
 /// ... is kept for so many slices, and varies by no more than this: else it may be the means of cycles.
@@ -48,7 +51,8 @@ pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piec
         let left: Vec<f64> = left.map(|index| judged[*index].drop.level).collect();
         let levels = left.clone();
         let left = unlike(&left).and_then(|share| left_anything(share, left));
-        let seen = [(spread(&fell), fell), (unlike(&rose), rose)].map(|(share, speeds)| seen(share?, speeds));
+        let rose_anyhow = unlike(&rose).map(|share| share * unrelated(&rose));
+        let seen = [(spread(&fell), fell), (rose_anyhow, rose)].map(|(share, speeds)| seen(share?, speeds));
         let Some((seen, weight)) =
             seen.into_iter().chain([left]).flatten().max_by(|a, b| a.1.total_cmp(&b.1))
         else {
@@ -134,9 +138,36 @@ pub(super) fn unlike(speeds: &[f64]) -> Option<f64> {
     (logs.len() >= LEAST).then_some((PAIRED.0 - paired) / (PAIRED.0 - PAIRED.1))
 }
 
+/// How little these speeds, in their order, follow a course: from 0 where neighbours are near to each other for how far apart any two
+/// are, as of a regulator whose bursts rows cut at odd places, to 1 where they have nothing in common.
+fn unrelated(speeds: &[f64]) -> f64 {
+    let mut logs: Vec<f64> = speeds.iter().map(|speed| speed.max(1.0).ln()).collect();
+    let steps = logs.windows(2).map(|two| (two[1] - two[0]).abs()).sum::<f64>();
+    let step = steps / logs.len().saturating_sub(1).max(1) as f64;
+    logs.sort_unstable_by(f64::total_cmp);
+    // The mean distance of any two: in rising order the n-th is above n others and below the rest.
+    let n = logs.len() as f64;
+    let apart: f64 = logs.iter().enumerate().map(|(at, log)| log * (2.0 * at as f64 + 1.0 - n)).sum();
+    let any = 2.0 * apart / (n * (n - 1.0)).max(1.0);
+    part_way(step / any.max(f64::MIN_POSITIVE), RELATED)
+}
+
 /// What is seen where these speeds are `share` of the way from a drive's to anything, and what that weighs.
 fn seen(share: f64, speeds: Vec<f64>) -> Option<(Observation, f64)> {
     let (low_bytes_per_s, high_bytes_per_s) = quarters(&speeds)?;
     let seen = Observation::FellFromAnything { drops: speeds.len(), low_bytes_per_s, high_bytes_per_s };
     (share > 0.0).then_some((seen, MOST * share.min(1.0)))
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn speeds_on_a_course_are_related_and_any_are_not() {
+        let course: Vec<f64> = (0..20).map(|at| 1e9 * (1.5 + (f64::from(at) * 0.3).sin())).collect();
+        let any: Vec<f64> = (0..20).map(|at| course[at * 7 % 20]).collect();
+        assert_eq!((unrelated(&course), unrelated(&any)), (0.0, 1.0));
+        assert_eq!(unrelated(&[]), 0.0);
+    }
 }
