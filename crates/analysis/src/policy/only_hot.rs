@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::loads::{AT_THRESHOLD_K, HOT_K, WENT_ON_K};
+use crate::COOL_K;
 use crate::cause::Judged;
 use crate::cause::heat::{Heat, LATE_S};
 use crate::findings::SegmentOp;
 use crate::segment::{LEVEL_S, Stretch, median, noise_share, quarters};
-use crate::{COOL_K, EARLY_LIMIT_K};
 use trace::{Interval, Phase, Trace};
 
 /// Stops of a thermostat lie within its hysteresis of the hottest, and so many are a habit.
@@ -99,7 +99,7 @@ pub(super) fn sagged_hot(heat: &Heat, stretches: &[Stretch], judged: &[Judged], 
             }
         }
     }
-    hottest_k >= EARLY_LIMIT_K && by_op.values().any(Sag::is_seen)
+    hottest_k >= COOL_K && by_op.values().any(Sag::is_seen)
 }
 
 fn window(t_s: f64) -> i64 {
