@@ -13,10 +13,10 @@ mod unprovoked;
 
 pub(crate) use self::unprovoked::{never_below_onset, never_cool};
 
-use crate::cause::Judged;
 use crate::cause::drops::median_speed;
 use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
+use crate::cause::{Judged, ONE_THRESHOLD_K};
 use crate::findings::{Caveat, Policy, PolicyClass};
 use crate::segment::{BURSTY_VARIATION, LEVEL_S, Piece, Stretch, median, quarters};
 use trace::caveat::SlowdownSeen;
@@ -43,6 +43,8 @@ const GAVE_WAY_LATER: f64 = 0.25;
 /// A drop of so few slices has none that lies in it as a whole; the lower quarter of such floors is several below this share of the upper.
 const BLURRED_SLICES: usize = 2;
 const SEVERAL_FLOORS: f64 = 0.75;
+/// A host that asks for less than this share of what a throttle leaves lets the drive cool.
+const LULL: f64 = 0.5;
 /// Levels further apart than this are several: the same 4 % from which on a piece counts as slow.
 const ONE_LEVEL: f64 = 0.96;
 
@@ -64,7 +66,7 @@ pub(crate) fn policy(
     let own: Vec<&Judged> =
         hot.iter().copied().filter(|j| j.verdict.conclusion == Conclusion::Heat(Suspect::Vendor)).collect();
     let leading = if host.is_empty() { if own.is_empty() { &hot } else { &own } } else { &host };
-    let followed = followed::followed(heat, stretches, pieces, leading);
+    let followed = followed::followed(heat, stretches, pieces, judged, leading);
     let mechanisms = mechanisms(trace, heat, stretches, pieces, judged, leading, &followed);
     let mut also: Vec<PolicyClass> = Vec::new();
     let mut confidence = mean(leading.iter().map(|j| j.verdict.confidence));
@@ -119,8 +121,8 @@ fn mechanisms(
 ) -> Vec<(PolicyClass, f64)> {
     use PolicyClass::{DutyCycled, PreLimited, Regulator, Relay, Stop, TwoLevel, Undetermined};
     let released: Vec<&&Judged> =
-        drops.iter().filter(|j| cooled_k(j).is_some_and(|k| k >= HYSTERESIS_K)).collect();
-    let held = |j: &Judged| held_k(heat, pieces, j).is_some() || unread(heat, j);
+        drops.iter().filter(|j| let_go_k(pieces, judged, j).is_some_and(|k| k >= HYSTERESIS_K)).collect();
+    let held = |j: &Judged| held_k(heat, pieces, judged, j).is_some() || unread(heat, j);
     let regulated: Vec<&Judged> =
         drops.iter().zip(followed).filter(|(j, followed)| **followed && held(j)).map(|(j, _)| *j).collect();
     let slow_s = |of: &[&Judged]| of.iter().map(|j| j.end_s - j.start_s).sum::<f64>();
@@ -138,7 +140,8 @@ fn mechanisms(
         found.push((DutyCycled, if heat.slice_s < BLURRED_S { 0.98 } else { 0.7 }));
     } else if mostly_regulated {
         found.push(regulator);
-    } else if (released.len() >= 2 && released.len() * 2 >= drops.len()) || to_and_fro(drops) {
+    } else if (released.len() >= 2 && released.len() * 2 >= drops.len()) || to_and_fro(pieces, judged, drops)
+    {
         found.push(if floor_unseen(pieces, drops) { (Undetermined, 0.5) } else { (Relay, 0.98) });
     } else if !regulated.is_empty() {
         found.push(regulator);
@@ -198,9 +201,10 @@ fn unread(heat: &Heat, judged: &Judged) -> bool {
 
 /// Whether speed went to and fro between full speed and one lower speed: a relay, though its hysteresis may be too narrow
 /// to show, or the temperature not known.
-fn to_and_fro(drops: &[&Judged]) -> bool {
+fn to_and_fro(pieces: &[Piece], all: &[Judged], drops: &[&Judged]) -> bool {
     const TIMES: usize = 3;
-    let level = |j: &&Judged| (j.drop.recovered && !j.drop.at_start).then_some(j.drop.level);
+    let let_go = |j: &Judged| j.drop.recovered && until_s(pieces, all, j) >= j.end_s;
+    let level = |j: &&Judged| (let_go(j) && !j.drop.at_start).then_some(j.drop.level);
     let levels: Vec<f64> = drops.iter().filter_map(level).collect();
     let alike =
         |middle: f64| levels.iter().filter(|level| (*level / middle - 1.0).abs() <= 1.0 - ONE_LEVEL).count();
@@ -221,6 +225,26 @@ fn floor_unseen(pieces: &[Piece], drops: &[&Judged]) -> bool {
 
 fn cooled_k(judged: &Judged) -> Option<f64> {
     Some(judged.onset_k? - judged.release_k?)
+}
+
+/// The same where it was the drive that let go: not where it cooled because less was asked for.
+fn let_go_k(pieces: &[Piece], all: &[Judged], judged: &Judged) -> Option<f64> {
+    cooled_k(judged).filter(|_| until_s(pieces, all, judged) >= judged.end_s)
+}
+
+/// Until when a drop shows what slowed the drive down, in seconds: its end, or the beginning of a lull that it ends with, but for the row
+/// in which speed comes back. What falls so far once the drive has got hotter is throttled further.
+fn until_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {
+    let lull = |at: &usize| pieces[*at].level < LULL * judged.drop.level;
+    let mut tail = (judged.drop.first..=judged.drop.last).rev().peekable();
+    tail.next_if(|at| pieces[*at].slices <= 1 && !lull(at));
+    let Some(first) = tail.take_while(lull).last() else { return judged.end_s };
+    let later = &all[all.partition_point(|other| other.drop.first < first)..];
+    let further = later.iter().take_while(|other| other.drop.first <= judged.drop.last).any(|other| {
+        let hotter_k = other.onset_k.zip(judged.onset_k).map(|(other, own)| other - own);
+        other.verdict.conclusion.is_heat() && hotter_k.is_none_or(|k| k >= ONE_THRESHOLD_K)
+    });
+    if further { judged.end_s } else { pieces[first].start_s }
 }
 
 /// Whether most drops show by themselves that they were released cooler than they began: bursts hold a temperature.
@@ -261,12 +285,13 @@ fn variations(pieces: &[Piece], drops: &[&Judged]) -> (f64, f64) {
 }
 
 /// The temperature that was held while speed gave way, in kelvins.
-fn held_k(heat: &Heat, pieces: &[Piece], judged: &Judged) -> Option<f64> {
-    if judged.end_s - judged.start_s < HELD_S {
+fn held_k(heat: &Heat, pieces: &[Piece], all: &[Judged], judged: &Judged) -> Option<f64> {
+    let until_s = until_s(pieces, all, judged);
+    if until_s - judged.start_s < HELD_S {
         return None;
     }
     let steady_from = |from_s: f64| {
-        let mut during: Vec<f64> = heat.within(from_s, judged.end_s).iter().map(|p| p.value).collect();
+        let mut during: Vec<f64> = heat.within(from_s, until_s).iter().map(|p| p.value).collect();
         during.sort_by(f64::total_cmp);
         let at = |share: f64| during[((during.len() - 1) as f64 * share) as usize];
         (!during.is_empty() && at(0.9) - at(0.1) <= HELD_K).then(|| at(0.5))
@@ -275,15 +300,15 @@ fn held_k(heat: &Heat, pieces: &[Piece], judged: &Judged) -> Option<f64> {
         |k: &f64| judged.onset_k.is_none_or(|onset| judged.drop.at_start || (k - onset).abs() <= HELD_K);
     // One that starts early: speed gave way bit by bit while it still heated, then both stood.
     let no_cooler = |k: &f64| judged.onset_k.is_none_or(|onset| *k >= onset - HELD_K);
-    steady_from(judged.start_s)
-        .filter(at_onset)
-        .or_else(|| steady_from(middle_s(judged)).filter(|k| gave_way(pieces, judged) && no_cooler(k)))
+    steady_from(judged.start_s).filter(at_onset).or_else(|| {
+        steady_from(middle_s(pieces, all, judged)).filter(|k| gave_way(pieces, all, judged) && no_cooler(k))
+    })
 }
 
 /// Whether speed went on giving way after it had begun to. Dips within count neither early nor late, nor do the rows in which it fell and
 /// came back, or the load ended: these hold some of what is beside them.
-fn gave_way(pieces: &[Piece], judged: &Judged) -> bool {
-    let middle_s = middle_s(judged);
+fn gave_way(pieces: &[Piece], all: &[Judged], judged: &Judged) -> bool {
+    let middle_s = middle_s(pieces, all, judged);
     let edge =
         |own: &usize| pieces[*own].slices <= 1 && (*own == judged.drop.first || *own == judged.drop.last);
     let inner: Vec<usize> = judged.drop.own.iter().copied().filter(|own| !edge(own)).collect();
@@ -300,8 +325,8 @@ fn gave_way(pieces: &[Piece], judged: &Judged) -> bool {
     late <= GAVE_WAY * early || of_all
 }
 
-fn middle_s(judged: &Judged) -> f64 {
-    (judged.start_s + judged.end_s) / 2.0
+fn middle_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {
+    (judged.start_s + until_s(pieces, all, judged)) / 2.0
 }
 
 /// What one run leaves open of how the drive slows down, and which measurement would decide it.

@@ -1,6 +1,6 @@
 //! Whether speed followed the temperature, as a regulator's does, or fell to a fixed lower speed.
 
-use super::{GAVE_WAY_LATER, HELD_K, HELD_S, ONE_LEVEL, gave_way, variations};
+use super::{GAVE_WAY_LATER, HELD_K, HELD_S, ONE_LEVEL, gave_way, until_s, variations};
 use crate::cause::Judged;
 use crate::cause::heat::Heat;
 use crate::segment::{LEVEL_S, Piece, Stretch, median};
@@ -22,7 +22,13 @@ const STOOD: f64 = 0.02;
 
 /// Of each drop, whether speed followed the temperature: it gave way bit by bit or went on giving way, stood at several
 /// levels, or hunts. What falls at once and stays the same is a fixed lower speed.
-pub(super) fn followed(heat: &Heat, stretches: &[Stretch], pieces: &[Piece], drops: &[&Judged]) -> Vec<bool> {
+pub(super) fn followed(
+    heat: &Heat,
+    stretches: &[Stretch],
+    pieces: &[Piece],
+    all: &[Judged],
+    drops: &[&Judged],
+) -> Vec<bool> {
     let (while_slow, otherwise) = variations(pieces, drops);
     let hunts = while_slow >= HUNTING_VARIATION && while_slow >= HUNTS * otherwise;
     let several = |judged: &Judged| {
@@ -37,16 +43,18 @@ pub(super) fn followed(heat: &Heat, stretches: &[Stretch], pieces: &[Piece], dro
             && (gradual
                 || hunts
                 || several(judged)
-                || gave_way(pieces, judged)
-                || sank(stretches, pieces, judged))
+                || gave_way(pieces, all, judged)
+                || sank(stretches, pieces, all, judged))
     };
     drops.iter().map(follows).collect()
 }
 
 /// Whether speed sank in the course of a drop, though by too little for a level of its own: its last third is slower
 /// than its first by a percent, by a quarter of what was lost, and by more than chance.
-fn sank(stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
-    let (Some(before), span_s) = (judged.drop.before, judged.end_s - judged.start_s) else { return false };
+fn sank(stretches: &[Stretch], pieces: &[Piece], all: &[Judged], judged: &Judged) -> bool {
+    let (Some(before), span_s) = (judged.drop.before, until_s(pieces, all, judged) - judged.start_s) else {
+        return false;
+    };
     if span_s < HELD_S {
         return false;
     }

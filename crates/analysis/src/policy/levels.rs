@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{HYSTERESIS_K, cooled_k, held_k, is_host, middle};
+use super::{HYSTERESIS_K, cooled_k, held_k, is_host, let_go_k, middle};
 use crate::cause::Judged;
 use crate::cause::ONE_THRESHOLD_K;
 use crate::cause::evidence::{Conclusion, Suspect};
@@ -34,9 +34,9 @@ pub(super) fn of(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged
     }
     let level = |drops: &Vec<&Judged>| PolicyLevel {
         cause: events::cause(drops[0].verdict.conclusion),
-        onset_k: thresholds_k(heat, drops)[0],
-        release_k: thresholds_k(heat, drops)[1],
-        held_k: middle(drops.iter().filter_map(|j| held_k(heat, pieces, j))),
+        onset_k: thresholds_k(heat, pieces, all, drops)[0],
+        release_k: thresholds_k(heat, pieces, all, drops)[1],
+        held_k: middle(drops.iter().filter_map(|j| held_k(heat, pieces, all, j))),
         floor_bytes_per_s: middle(drops.iter().map(|j| j.drop.level)),
     };
     by_level.values().map(level).collect()
@@ -44,9 +44,10 @@ pub(super) fn of(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged
 
 /// Where these drops set in and where speed came back. A sensor that is late by part of a cycle shows the one for the other;
 /// how hot and how cool each cycle got it shows all the same.
-fn thresholds_k(heat: &Heat, drops: &[&Judged]) -> [Option<f64>; 2] {
+fn thresholds_k(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged]) -> [Option<f64>; 2] {
     let onset_k = middle(drops.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.crossed_k));
-    let release_k = middle(drops.iter().filter_map(|j| j.release_k));
+    let let_go = drops.iter().filter(|j| let_go_k(pieces, all, j).is_some());
+    let release_k = middle(let_go.filter_map(|j| j.release_k));
     let Some((onset_k, release_k)) = onset_k.zip(release_k) else { return [onset_k, release_k] };
     // Rounding alone does not set the release above the onset.
     if release_k < onset_k + LATE_K {
