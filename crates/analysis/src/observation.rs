@@ -60,6 +60,8 @@ pub enum Observation {
     RanHotterElsewhere { to_k: f64 },
     /// Another run fell from the same speed, after another time at the same temperature, or after the same time at another one.
     FellElsewhere { from_k: f64, fast_s: f64, elsewhere_s: f64 },
+    /// More was written at full speed in another run.
+    WrittenElsewhere { written_bytes: u64, elsewhere_bytes: u64 },
     /// The drive ran at full speed while it was hotter.
     RanHotter { full_speed_s: f64 },
     /// ... but not while the threshold stood that it began at: thresholds seem to have moved so often, first then.
@@ -212,7 +214,8 @@ impl Observation {
             | Self::HeldBelowReleases { .. }
             | Self::CameBack { .. } => Rule::Course,
             Self::CounterMoved { .. } | Self::CounterStill { .. } => Rule::Counters,
-            Self::MostAreNoFullCache
+            Self::WrittenElsewhere { .. }
+            | Self::MostAreNoFullCache
             | Self::ReadingFillsNoCache
             | Self::WrittenOfStated { .. }
             | Self::LittleWritten { .. }

@@ -15,7 +15,7 @@ pub struct Others {
     loads: Vec<ShownLoad>,
     faster: Vec<FasterElsewhere>,
     first: Vec<FirstFall>,
-    hot: Vec<HotAtFull>,
+    at_full: Vec<AtFull>,
 }
 
 /// The first fall of a load in another run, with thresholds and power state as in this one.
@@ -32,14 +32,16 @@ pub(crate) struct FirstFall {
     pub(crate) fast_s: f64,
 }
 
-/// How hot another run was at full speed, likewise.
+/// A time at full speed in another run.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct HotAtFull {
+pub(crate) struct AtFull {
     pub(crate) op: SegmentOp,
     pub(crate) what: String,
     pub(crate) bytes_per_s: f64,
-    /// Kelvins at its end.
-    pub(crate) kelvin: f64,
+    /// Bytes that were moved meanwhile.
+    pub(crate) bytes: f64,
+    /// Kelvins at its end, where thresholds and power state were as in this run.
+    pub(crate) kelvin: Option<f64>,
 }
 
 /// How fast another run was at what may be the same load, where this run is much slower: its source, or that of the other, does not say
@@ -76,17 +78,17 @@ pub(crate) struct ShownSlow {
 
 impl Others {
     pub(crate) const fn new(loads: Vec<ShownLoad>, faster: Vec<FasterElsewhere>) -> Self {
-        Self { loads, faster, first: Vec::new(), hot: Vec::new() }
+        Self { loads, faster, first: Vec::new(), at_full: Vec::new() }
     }
 
-    /// The same with what slowed other runs down first, and how hot they were before.
-    pub(crate) fn with_heat(self, first: Vec<FirstFall>, hot: Vec<HotAtFull>) -> Self {
-        Self { first, hot, ..self }
+    /// The same with what slowed other runs down first, and their times at full speed.
+    pub(crate) fn with_heat(self, first: Vec<FirstFall>, at_full: Vec<AtFull>) -> Self {
+        Self { first, at_full, ..self }
     }
 
     /// Whether there is nothing that would tell a run anything.
     pub const fn is_empty(&self) -> bool {
-        self.loads.is_empty() && self.faster.is_empty() && self.first.is_empty() && self.hot.is_empty()
+        self.loads.is_empty() && self.faster.is_empty() && self.first.is_empty() && self.at_full.is_empty()
     }
 
     /// Full speed of the load of a phase, in bytes per second; `None` where no other run shows it. What is limited, or goes
@@ -116,10 +118,18 @@ impl Others {
 
     /// How hot others came to be with what may be the same load, as fast, in kelvins.
     pub(crate) fn hottest_k(&self, op: SegmentOp, what: &str, before: f64) -> Option<f64> {
-        let as_fast = self.hot.iter().filter(|ran| {
+        self.as_fast(op, what, before).filter_map(|ran| ran.kelvin).reduce(f64::max)
+    }
+
+    /// The most that another moved in one go with what may be the same load, as fast, in bytes; 0 where none did.
+    pub(crate) fn most_bytes(&self, op: SegmentOp, what: &str, before: f64) -> f64 {
+        self.as_fast(op, what, before).map(|ran| ran.bytes).fold(0.0, f64::max)
+    }
+
+    fn as_fast(&self, op: SegmentOp, what: &str, before: f64) -> impl Iterator<Item = &AtFull> {
+        self.at_full.iter().filter(move |ran| {
             ran.op == op && may_be(&ran.what, what) && ran.bytes_per_s >= (1.0 - SAME_SPEED) * before
-        });
-        as_fast.map(|ran| ran.kelvin).reduce(f64::max)
+        })
     }
 
     /// What slowed the load of a phase down to this speed in another run.

@@ -14,6 +14,7 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"began_slow","elsewhere_bytes_per_s":3e9,"other_run":true,"during_bytes_per_s":2.4e9,"span_s":86,"recovered":false"#,
     r#""kind":"slowed_in_other_run","bytes_per_s":2.4e9,"from_k":353"#,
     r#""kind":"fell_elsewhere","from_k":346,"fast_s":2880,"elsewhere_s":510"#,
+    r#""kind":"written_elsewhere","written_bytes":40500000000,"elsewhere_bytes":1030000000000"#,
     r#""kind":"began_throttled","during_bytes_per_s":2.4e9,"span_s":226.1,"recovered":true"#,
     r#""kind":"speed_returned","span_s":14.4,"temp_k":334"#,
     r#""kind":"most_are_not_heat""#,

@@ -14,6 +14,9 @@ const SAME_AMOUNT: f64 = 2.5;
 const SAME_AMOUNT_CACHE: f64 = 0.5;
 /// After other amounts than the others that began at its temperature: only a cache that had emptied in part does so.
 const OTHER_AMOUNT: f64 = -1.5;
+/// Another run wrote so many times as much at full speed: a cache that was filled in part before explains that.
+const MUCH_MORE: f64 = 1.5;
+const MORE_ELSEWHERE: f64 = -3.0;
 /// A pseudo-SLC cache stores one bit in cells that hold two (MLC), three or four, so that it can be no larger than this share of the
 /// drive. What is written over before it moves on may make a little more of it.
 const MOST_CACHED: f64 = 0.5;
@@ -60,6 +63,9 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
     } else if let Some(capacity_bytes) = beyond_any_cache(case) {
         weigh(Observation::BeyondAnyCache { written_bytes, capacity_bytes }, -3.0);
     }
+    if let Some(elsewhere_bytes) = more_elsewhere(case) {
+        weigh(Observation::WrittenElsewhere { written_bytes, elsewhere_bytes }, MORE_ELSEWHERE);
+    }
     if case.drop.at_start && case.history.slow_after_cache(case.drop.level) {
         weigh(Observation::CacheFilledBefore, 4.0);
     }
@@ -94,6 +100,12 @@ fn amount(case: &Case, evidence: &mut Evidence) {
         }
         None => {}
     }
+}
+
+/// What another run wrote in one go as fast as this one had been before, where that is much more than was written here.
+fn more_elsewhere(case: &Case) -> Option<u64> {
+    let most = case.others.most_bytes(case.op, &case.phase.what, case.drop.before?);
+    (most >= MUCH_MORE * case.written_bytes).then_some(most as u64)
 }
 
 /// The drive's capacity, where more had been written than its cache could hold in one piece.

@@ -74,8 +74,9 @@ impl SpeedDrop {
 /// What the first piece of a stretch is compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum DropStart {
-    /// Nothing: it sets the speed for what follows.
-    Fresh,
+    /// Nothing: it sets the speed for what follows. Where other runs show the same load at full speed, that one in bytes per second: so
+    /// fast is full speed for a second, too.
+    Fresh(Option<f64>),
     /// The fastest speed of the same load in the run, in bytes per second.
     Known(f64),
     /// It is known to be slow, but not by how much.
@@ -95,7 +96,8 @@ pub(crate) fn drops(
 ) -> Vec<SpeedDrop> {
     let base = if let DropStart::Known(speed) = start { Some(speed) } else { None };
     let lasting = pieces[range.clone()].iter().filter(|piece| piece.span_s() >= SHORTEST_BASE_S);
-    let fastest = lasting.map(|piece| piece.level).fold(0.0, f64::max);
+    let shown = if let DropStart::Fresh(shown) = start { shown } else { None };
+    let fastest = lasting.map(|piece| piece.level).chain(shown).fold(0.0, f64::max);
     let mut walk = Walk { pieces, slow_still, inferred, fastest, base, done: Vec::new(), open: Vec::new() };
     for index in range.clone() {
         let at_start = index == range.start;
@@ -145,7 +147,7 @@ impl Walk<'_> {
             match self.base {
                 Some(base) if mean < SLOW * base => self.push(drop(index, Some(base), sharp, at_start)),
                 Some(base) if mean < base => {}
-                // What is as fast for longer later on is full speed for a second too.
+                // What is as fast for longer later on, or in another run, is full speed for a second too.
                 None if mean <= AS_FAST * self.fastest => self.base = Some(mean),
                 _ if self.pieces[index].span_s() < SHORTEST_BASE_S => {}
                 _ => self.base = Some(mean),
@@ -286,7 +288,7 @@ mod test {
 
     fn found(levels: &[(f64, f64)]) -> Vec<(usize, usize, bool, Option<usize>)> {
         let pieces = pieces(levels);
-        let drops = drops(&pieces, 0..pieces.len(), DropStart::Fresh, &|_| false, &|_| false, false);
+        let drops = drops(&pieces, 0..pieces.len(), DropStart::Fresh(None), &|_| false, &|_| false, false);
         drops.iter().map(|d| (d.first, d.last, d.recovered, d.inside)).collect()
     }
 
@@ -321,7 +323,8 @@ mod test {
         let found = |levels: &[(f64, f64)], inferred: bool| {
             let mut pieces = pieces(levels);
             pieces.iter_mut().filter(|piece| piece.span_s() <= 1.0).for_each(|piece| piece.slices = 1);
-            let drops = drops(&pieces, 0..pieces.len(), DropStart::Fresh, &|_| false, &|_| false, inferred);
+            let drops =
+                drops(&pieces, 0..pieces.len(), DropStart::Fresh(None), &|_| false, &|_| false, inferred);
             drops.iter().map(|d| (d.first, d.last, d.recovered)).collect::<Vec<_>>()
         };
         let slower = [(16., 60.), (0., 20.), (9., 60.), (4., 20.), (9., 20.)];

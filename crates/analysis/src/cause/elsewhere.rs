@@ -4,6 +4,7 @@
 use super::case::Case;
 use super::evidence::Evidence;
 use super::evidence::Suspect::Slc;
+use super::heat::LATE_S;
 use super::likelihood::{ONE_THRESHOLD_K, seen_once};
 use crate::observation::Observation;
 
@@ -19,7 +20,7 @@ const MOST: f64 = 2.5;
 /// A cache that ends after other amounts in each run had been filled in part before.
 const OTHER_AMOUNT: f64 = -1.5;
 const SAME_TIME_WEIGHT: f64 = 2.5;
-/// Another run was hotter at full speed: as of [`super::course`]. A sensor that is late on a fast rise reads some kelvins more there.
+/// Another run was hotter at full speed: as of [`super::course`].
 const RAN_HOTTER: f64 = -3.0;
 
 /// Weighs what others show of a drop that began at `onset_k`.
@@ -29,7 +30,11 @@ pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     };
     let (op, what) = (case.op, case.phase.what.as_str());
     let shared = seen_once(case.alike);
-    if let Some(to_k) = case.others.hottest_k(op, what, before).filter(|to_k| *to_k >= onset_k + OTHER_K) {
+    // A sensor that is late lags by what the drive warms up by meanwhile.
+    let late_k =
+        case.heat.nearest_k(case.start_s() - LATE_S).map_or(0.0, |before_k| (onset_k - before_k).max(0.0));
+    let hotter = |to_k: &f64| *to_k >= onset_k + OTHER_K + late_k;
+    if let Some(to_k) = case.others.hottest_k(op, what, before).filter(hotter) {
         evidence.weigh_heat(Observation::RanHotterElsewhere { to_k }, RAN_HOTTER * shared, &[]);
     }
     let fast_s = case.start_s() - case.phase.start_s;

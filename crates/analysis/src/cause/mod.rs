@@ -147,7 +147,7 @@ fn all_drops(
         let range =
             if is_border(trace, stretches, pieces, &range) { range.start + 1..range.end } else { range };
         let start = match as_meant(phase, &pieces[range.start]) {
-            true => DropStart::Fresh,
+            true => DropStart::Fresh(None),
             false => starts.of(range.clone()),
         };
         let (as_meant, slow_still) =

@@ -27,6 +27,9 @@ const HELD_ON_S: f64 = 60.0;
 const LEAST_HELD_ON_S: f64 = 30.0;
 const HELD_K: f64 = 1.6;
 
+/// A drive that is as much warmer is no cooler, whatever its sensor.
+const WARMED_K: f64 = 5.0;
+
 /// ... unless heat let go so often in it by itself: then it is seen what throttles it and what does not.
 const LETS_GO: usize = 2;
 
@@ -75,12 +78,24 @@ impl<'a> Starts<'a> {
         // A load may begin slowly, or in a row that is in part without it: it began slow if it was so after that as well.
         let next = pieces.get(1).filter(|_| is_ramp(first) && !held_on);
         let begins = next.map_or(first.level, |next| next.level.max(first.level));
-        if known > FASTER_ELSEWHERE * begins {
+        if known > FASTER_ELSEWHERE * begins && !self.rises_warm(pieces, known) {
             return DropStart::Known(known);
         }
         let slow =
             held_on || counted_at_once(pieces, self.heat) || held_at_tmt1(self.trace, pieces, self.heat);
-        if slow { DropStart::Slow } else { DropStart::Fresh }
+        let phase = &self.trace.phases[self.stretches[first.stretch].phase];
+        if slow { DropStart::Slow } else { DropStart::Fresh(self.others.full_bytes_per_s(phase)) }
+    }
+
+    /// Whether a load that nobody describes began cool and was as fast as anything only once the drive had warmed up: then more was asked of
+    /// it, and no heat was behind how it began.
+    fn rises_warm(&self, pieces: &[Piece], known: f64) -> bool {
+        let inferred = self.trace.phases[self.stretches[pieces[0].stretch].phase].inferred;
+        let fast = pieces.iter().find(|piece| piece.level * FASTER_ELSEWHERE >= known);
+        let warmed_k = fast.and_then(|fast| {
+            Some(self.heat.nearest_k(fast.start_s)? - self.heat.nearest_k(pieces[0].start_s)?)
+        });
+        inferred && warmed_k.is_some_and(|warmed_k| warmed_k >= WARMED_K)
     }
 
     /// Whether a piece of a stretch that began slowed down is so still, however fast it is: the drive has not cooled.

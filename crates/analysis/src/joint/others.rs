@@ -3,10 +3,10 @@
 use super::{Follows, JointRun, OTHER_SPEED, Ran, SHOWS_S};
 use crate::FASTER;
 use crate::findings::{Cause, Label, PolicyLevel};
-use crate::others::{FasterElsewhere, HotAtFull, Others, ShownLoad, ShownSlow};
+use crate::others::{AtFull, FasterElsewhere, Others, ShownLoad, ShownSlow};
 
 /// A speed that lasts so long is one.
-const LASTS_S: f64 = 10.0;
+pub(super) const LASTS_S: f64 = 10.0;
 
 /// For each of these runs of one drive what the others show of its loads; nothing where they add nothing.
 ///
@@ -21,10 +21,12 @@ pub fn others(runs: &[JointRun]) -> Vec<Others> {
                 loads.push(load);
             }
         }
-        let same = same_thresholds(runs, index);
-        let first = same.iter().flat_map(|run| run.falls.clone()).collect();
-        let hot = same.iter().flat_map(|run| hot(run)).collect();
-        Others::new(loads, faster(runs, index)).with_heat(first, hot)
+        let records = other_records(runs, index);
+        let is_same = |of: &&JointRun| of.set_k == runs[index].set_k;
+        let same = records.iter().copied().filter(is_same);
+        let first = same.flat_map(|run| run.falls.clone()).collect();
+        let full = records.iter().flat_map(|run| at_full(run, is_same(run))).collect();
+        Others::new(loads, faster(runs, index)).with_heat(first, full)
     };
     (0..runs.len()).map(of).collect()
 }
@@ -37,7 +39,9 @@ fn shown(runs: &[JointRun], index: usize, load: &Ran) -> Option<ShownLoad> {
     let full = |ran: &&Ran| is_load(ran) && is_full(ran);
     let speeds = others().flat_map(|(_, of)| of.ran.iter().filter(full)).map(|ran| ran.bytes_per_s);
     let full_bytes_per_s = speeds.reduce(f64::max)?;
-    let own = run.ran.iter().filter(is_load).map(|ran| ran.bytes_per_s).fold(0.0, f64::max);
+    // A load that is slowed down within seconds was never at full speed for long.
+    let lasting = |ran: &&Ran| is_load(ran) && ran.span_s >= LASTS_S;
+    let own = run.ran.iter().filter(lasting).map(|ran| ran.bytes_per_s).fold(0.0, f64::max);
     let slowed = others().flat_map(|(_, of)| slowed(of, run, load)).collect();
     let load = ShownLoad { op: load.op, what: load.what.clone(), full_bytes_per_s, slowed };
     (full_bytes_per_s > (1.0 + OTHER_SPEED) * own).then_some(load)
@@ -68,29 +72,28 @@ fn faster(runs: &[JointRun], index: usize) -> Vec<FasterElsewhere> {
     loads.into_iter().filter_map(faster).collect()
 }
 
-/// For a run that fell, the other records at the same thresholds and power state: what heat does begins at the same temperature in them.
-fn same_thresholds(runs: &[JointRun], index: usize) -> Vec<&JointRun> {
+/// For a run that fell, the other records at the same power state: what heat does begins at the same temperature in those with the same
+/// thresholds, and what fills a cache does so after as much data in all.
+fn other_records(runs: &[JointRun], index: usize) -> Vec<&JointRun> {
     let run = &runs[index];
     if run.falls.is_empty() {
         return Vec::new();
     }
-    let is_same =
-        |of: &JointRun| of.is_comparable(run) && of.set_k == run.set_k && !of.record.is_same(&run.record);
-    runs.iter().enumerate().filter(|(at, of)| *at != index && is_same(of)).map(|(_, of)| of).collect()
+    let is_other = |of: &JointRun| of.is_comparable(run) && !of.record.is_same(&run.record);
+    runs.iter().enumerate().filter(|(at, of)| *at != index && is_other(of)).map(|(_, of)| of).collect()
 }
 
-/// How hot a run was at full speed.
-fn hot(run: &JointRun) -> Vec<HotAtFull> {
-    let at_full = |ran: &Ran| {
-        let hot = HotAtFull {
-            op: ran.op,
-            what: ran.what.clone(),
-            bytes_per_s: ran.bytes_per_s,
-            kelvin: ran.end_k?,
-        };
-        (is_full(ran) && ran.span_s >= SHOWS_S).then_some(hot)
+/// The times of a run at full speed; how hot it was then only where that says something of the other one.
+fn at_full(run: &JointRun, same_thresholds: bool) -> Vec<AtFull> {
+    let full = run.ran.iter().filter(|ran| is_full(ran) && ran.span_s >= SHOWS_S);
+    let at_full = |ran: &Ran| AtFull {
+        op: ran.op,
+        what: ran.what.clone(),
+        bytes_per_s: ran.bytes_per_s,
+        bytes: ran.bytes_per_s * ran.span_s,
+        kelvin: ran.end_k.filter(|_| same_thresholds),
     };
-    run.ran.iter().filter_map(at_full).collect()
+    full.map(at_full).collect()
 }
 
 /// Whether it shows a full speed.

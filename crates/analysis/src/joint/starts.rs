@@ -3,7 +3,7 @@
 //! One run alone cannot know: a load that begins hot and stays at one speed has no faster one to compare with. A run
 //! that was cooler has, and shows the speed at which the same load is throttled.
 
-use super::others::threshold_k;
+use super::others::{LASTS_S, threshold_k};
 use super::{JointPoint, JointRun, OTHER_K, OTHER_SPEED, Ran, SAME_SPEED, SHOWS_S};
 use crate::findings::{Cause, Label, PolicyLevel};
 use crate::{COOL_K, FASTER};
@@ -81,7 +81,7 @@ fn start(runs: &[JointRun], index: usize, of_run: usize, level: &PolicyLevel) ->
         matches!(ran.label, Label::FullSpeed | Label::Unknown)
             && ran.start_k.is_some_and(|k| k >= threshold_k)
             && shown.iter().any(|throttled| throttled.is_same_load(ran) && ran.is_at(throttled.bytes_per_s))
-            && !run.ran.iter().any(|other| other.is_faster(ran, SAME_SPEED))
+            && !run.ran.iter().any(|other| other.span_s >= LASTS_S && other.is_faster(ran, SAME_SPEED))
     };
     let slow: Vec<usize> = (0..run.ran.len()).filter(|at| is_slow(&run.ran[*at])).collect();
     let point = JointPoint {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::HELD_S;
 use super::loads::{AT_THRESHOLD_K, COOLED_K, HOT_K, Loads, OPEN_S, WENT_ON_K, loads_by, spans};
 use super::only_hot::{paused_hot, paused_once_hot, sagged_hot, stalls_hot, stops_hot};
-use crate::FASTER;
 use crate::cause::Judged;
 use crate::cause::evidence::Conclusion;
 use crate::cause::heat::Heat;
@@ -14,6 +13,7 @@ use crate::findings::{Caveat, Policy, PolicyClass, SegmentOp};
 use crate::life;
 use crate::observation::Observation;
 use crate::segment::{LEVEL_S, Piece, Stretch};
+use crate::{COOL_K, FASTER};
 use trace::Trace;
 use trace::caveat::SlowdownSeen;
 
@@ -124,6 +124,14 @@ fn leaves_open(
     if unknown.peek().is_some() {
         let either = unknown.all(|judged| judged.evidence.has(&Observation::HeatOrCache));
         return Some(if either { SlowdownSeen::HeatOrCache } else { SlowdownSeen::Unexplained });
+    }
+    // A warm drive that was slow from a load's first second on, and not in another run: no cache is known to have been full before.
+    let slow_at_once = |judged: &&Judged| {
+        let warm = judged.temp_k().is_some_and(|kelvin| kelvin >= COOL_K);
+        warm && judged.drop.at_start && judged.other_run && judged.verdict.conclusion == Conclusion::NotHeat
+    };
+    if judged.iter().any(|judged| slow_at_once(&judged)) {
+        return Some(SlowdownSeen::Unexplained);
     }
     if !never_cool(trace, heat, stretches, judged).is_empty() || never_even(stretches, pieces, heat) {
         return Some(SlowdownSeen::NeverCool);

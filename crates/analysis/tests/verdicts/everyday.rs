@@ -270,3 +270,60 @@ fn two_lulls_in_two_days_are_not_surely_heat() {
         assert!(sure_heat(&findings).is_empty(), "{heats_k} K: {:?}", sure_heat(&findings));
     }
 }
+
+/// Goal: a load that is raised step by step on a cool drive did not begin slowed down, and its last step is judged by what came before.
+/// Method: five steps up to full speed, and a relay that the last one meets.
+#[test]
+fn a_load_that_is_raised_in_steps_began_at_full_speed() {
+    for (seed, row_s, step_s, on_k, share) in [
+        (1, 1, 300, 346.0, 0.55),
+        (2, 2, 300, 348.0, 0.5),
+        (3, 5, 240, 345.0, 0.6),
+        (4, 2, 360, 347.0, 0.45),
+        (5, 1, 200, 344.0, 0.5),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 40.0;
+        let mut throttle = relay(on_k, on_k - 8.0, share);
+        for step in 1..=5 {
+            let asked = 0.2 * f64::from(step);
+            let seconds = if step == 5 { 900 } else { step_s };
+            log.log(seconds, |second, kelvin| asked.min(throttle(second, kelvin)));
+        }
+        let findings = analyze(&log.trace_of(true, row_s));
+        assert!(!heat(&findings).is_empty(), "{step_s} s: {:?}", findings.events);
+        assert_ne!(findings.policy.class, PolicyClass::None, "{step_s} s: {:?}", findings.policy);
+    }
+}
+
+/// Goal: a regulator is none the less one where its host pauses. Method: a load that a regulator holds, with lulls at odd times that cool
+/// the drive and let speed come back.
+#[test]
+fn a_regulator_that_its_host_lets_cool_is_no_relay() {
+    for (seed, row_s, hold_k, lull) in [
+        (1, 1, 345.0, 0.08),
+        (2, 2, 343.0, 0.1),
+        (3, 5, 346.0, 0.08),
+        (4, 1, 342.0, 0.05),
+        (5, 2, 344.0, 0.12),
+    ] {
+        let mut log = Logged::new(seed);
+        let mut held = 1.0;
+        for _ in 0..9 {
+            let loaded_s = 150 + (160.0 * log.random()) as usize;
+            log.log(loaded_s, |_, kelvin| {
+                held = f64::clamp(held + 0.003 * (hold_k - kelvin), 0.2, 1.0);
+                held
+            });
+            log.log(25, |_, kelvin| {
+                held = f64::clamp(held + 0.003 * (hold_k - kelvin), 0.2, 1.0);
+                lull
+            });
+        }
+        let findings = analyze(&log.trace_of(true, row_s));
+        assert!(!heat(&findings).is_empty(), "{hold_k} K: {:?}", findings.events);
+        let policy = &findings.policy;
+        let relay = policy.class == PolicyClass::Relay || policy.also.contains(&PolicyClass::Relay);
+        assert!(!relay, "{hold_k} K: {policy:?}");
+    }
+}

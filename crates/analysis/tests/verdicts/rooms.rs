@@ -156,3 +156,32 @@ fn a_room_that_drifts_makes_no_gain_smaller() {
         assert!(steady.is_some_and(holds), "{gain_k}: {steady:?}");
     }
 }
+
+/// Goal: what wrote far more at full speed in a cool room has no cache that is full after little in a warm one. Method: drives without a cache
+/// whose regulator holds the warm one, and never acts in the cool one.
+#[test]
+fn a_cache_that_a_cool_room_does_not_show_is_none_in_a_warm_one() {
+    for (seed, row_s, warm_k, hold_k) in [
+        (1, 1, 60.0, 343.0),
+        (2, 1, 52.0, 341.0),
+        (3, 2, 66.0, 345.0),
+        (4, 1, 58.0, 340.0),
+        (5, 2, 70.0, 346.0),
+    ] {
+        let run = |heats_k: f64, seconds: usize| {
+            let mut log = Logged::new(seed + heats_k as u64);
+            log.heats_k = heats_k;
+            let mut held = 1.0;
+            log.log(seconds, |_, kelvin| {
+                held = f64::clamp(held + 0.004 * (hold_k - kelvin), 0.2, 1.0);
+                held
+            });
+            of_writes(&log, row_s)
+        };
+        let traces = [run(20.0, 1500), run(warm_k, 600)];
+        let (alone, both) = (heat_of(&analyze(&traces[1])), together(&traces));
+        assert!(of_kind(&both[1], EventKind::SlcExhausted).is_empty(), "{warm_k} K: {:?}", both[1].events);
+        assert!(heat_of(&both[1]) >= alone, "{warm_k} K: {alone} alone, {:?}", both[1].events);
+        assert!(!heat(&both[1]).is_empty(), "{warm_k} K: {:?}", both[1].events);
+    }
+}
