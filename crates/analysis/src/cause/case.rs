@@ -99,6 +99,12 @@ impl Case<'_> {
         (ROUNDING_K.powi(2) + (0.7 * self.climb_k()).powi(2) + (self.heat.step_k / 3.0).powi(2)).sqrt()
     }
 
+    /// From which speed on a time counts as one at full speed, in bytes per second. Another load that begins on a hot drive may be slowed
+    /// down from its first second on: what is nearer to the speed that was left than to the one before shows no threshold to be none.
+    pub(super) fn shows_from(&self) -> f64 {
+        self.drop.before.map_or(self.drop.level, |before| (self.drop.level * before).sqrt())
+    }
+
     /// How likely it began at `kelvin`, in a kelvin, where `onset_k` was read: a reading stands for what is up to a step hotter (cut
     /// off) or half a step cooler or hotter (rounded).
     pub(crate) fn onset_per_k(&self, kelvin: f64, onset_k: f64) -> f64 {

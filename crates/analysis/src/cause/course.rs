@@ -135,9 +135,7 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) -> RanHotte
         let hotter_s = (all_s / drops.max(1) as f64).max(once_s);
         if hotter_s < lag_s { 0.0 } else { -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0) }
     };
-    // Another load that begins on a hot drive may be slowed down from its first second on: what is nearer to the speed that was left
-    // than to the one before shows no threshold to be none.
-    let least = case.drop.before.map_or(case.drop.level, |before| (case.drop.level * before).sqrt());
+    let least = case.shows_from();
     let above = |of, set| {
         // A step of a coarse sensor may be next to nothing.
         let hotter_k = onset_k + ONE_THRESHOLD_K.max(OVER_A_STEP * case.heat.step_k);

@@ -217,10 +217,17 @@ impl History {
         self.full_speed_s_above(of, 0.0)
     }
 
-    /// Seconds at full speed within half a band of `kelvin`, for each drop that began there: how long the drive
-    /// stayed there before it gave way.
-    pub(super) fn stay_s(&self, of: Depth, set: Option<Setting>, kelvin: f64, half_k: f64) -> f64 {
-        let above_s = |kelvin: f64| self.above(of, set, kelvin, 0.0).0;
+    /// Seconds at full speed, and at no less than `least_bytes_per_s`, within half a band of `kelvin`, for each drop that began there:
+    /// how long the drive stayed there before it gave way.
+    pub(super) fn stay_s(
+        &self,
+        of: Depth,
+        set: Option<Setting>,
+        kelvin: f64,
+        half_k: f64,
+        least_bytes_per_s: f64,
+    ) -> f64 {
+        let above_s = |kelvin: f64| self.above(of, set, kelvin, least_bytes_per_s).0;
         let there_s = above_s(kelvin - half_k) - above_s(kelvin + half_k);
         there_s / self.onsets(of, set, kelvin, half_k).max(1) as f64
     }

@@ -184,7 +184,9 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
     let least_s = 0.5 * case.heat.period_s;
     // What holds a temperature does so before enough is lost to be seen, and after.
     let held = stood::held(case, temp_k);
-    let stay_s = |set| if held { least_s } else { case.history.stay_s(of, set, temp_k, half_k).max(least_s) };
+    let least = case.shows_from();
+    let stay_s =
+        |set| if held { least_s } else { case.history.stay_s(of, set, temp_k, half_k, least).max(least_s) };
     let stay_s_per_k = |set| stay_s(set) / (2.0 * half_k);
     let moved = case.history.eras.moves() > 0;
     let stretch = case.pieces[case.drop.first].stretch;
