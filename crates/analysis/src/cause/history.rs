@@ -30,6 +30,9 @@ pub(crate) type TmtPair = [Option<u64>; 2];
 /// Those of one setting, or of all (`None`).
 type HistoryKey = (u8, bool, Option<Setting>);
 
+/// Seconds by cell of speed and temperature bin.
+type ByLevel = BTreeMap<i64, BTreeMap<i64, f64>>;
+
 /// What stood at a time: TMT1 and TMT2, and which of the settings that nobody recorded.
 pub(super) type Setting = (TmtPair, usize);
 
@@ -58,12 +61,13 @@ pub(crate) struct History {
 
 #[derive(Debug, Default)]
 struct OpHistory {
-    /// Seconds at full speed by cell of that speed and temperature bin: in that bin or a hotter one, once all are summed up.
-    full_speed_s: BTreeMap<i64, BTreeMap<i64, f64>>,
+    /// Seconds at full speed by cell of that speed and temperature bin: as fast or faster and in that bin or a hotter one, once all are
+    /// summed up.
+    full_speed_s: ByLevel,
     /// Temperatures at which drops began, rising.
     onsets_k: Vec<f64>,
     /// Likewise the longest time in one go.
-    longest_s: BTreeMap<i64, BTreeMap<i64, f64>>,
+    longest_s: ByLevel,
     /// Seconds at full speed by stretch and temperature bin, before the first drop of that stretch, stretches without any since the last included.
     quiet_s: BTreeMap<usize, BTreeMap<i64, f64>>,
 }
@@ -146,6 +150,8 @@ impl History {
         history.movement = Movement::new(heat, &at_full_speed_s(pieces, &slow));
         for sums in history.by_op.values_mut() {
             sums.onsets_k.sort_by(f64::total_cmp);
+            from_fastest(&mut sums.full_speed_s, |faster, own| faster + own);
+            from_fastest(&mut sums.longest_s, f64::max);
             sums.full_speed_s.values_mut().for_each(sum_from_hottest);
             sums.longest_s.values_mut().for_each(most_from_hottest);
         }
@@ -189,8 +195,7 @@ impl History {
         least_bytes_per_s: f64,
     ) -> (f64, usize) {
         let Some(history) = self.by_op.get(&key(of, set)) else { return (0.0, 0) };
-        let levels = history.full_speed_s.range(level_cell(least_bytes_per_s)..);
-        (levels.map(|(_, sums)| hotter_s(sums, kelvin)).sum(), history.onsets_k.len())
+        (as_fast_s(&history.full_speed_s, least_bytes_per_s, kelvin), history.onsets_k.len())
     }
 
     /// The longest that it was at full speed in one go and no cooler than `kelvin`, in seconds, as [`Self::above`] has it.
@@ -201,9 +206,8 @@ impl History {
         kelvin: f64,
         least_bytes_per_s: f64,
     ) -> f64 {
-        let Some(history) = self.by_op.get(&key(of, set)) else { return 0.0 };
-        let levels = history.longest_s.range(level_cell(least_bytes_per_s)..);
-        levels.map(|(_, longest)| hotter_s(longest, kelvin)).fold(0.0, f64::max)
+        let history = self.by_op.get(&key(of, set));
+        history.map_or(0.0, |history| as_fast_s(&history.longest_s, least_bytes_per_s, kelvin))
     }
 
     /// How many drops the run had.
@@ -386,6 +390,24 @@ fn bin(kelvin: f64) -> i64 {
 
 fn level_cell(bytes_per_s: f64) -> i64 {
     (bytes_per_s.max(1.0).ln() / LEVEL_FACTOR.ln()).floor() as i64
+}
+
+/// Turns what a speed shows into what that and all faster ones do.
+fn from_fastest(by_level: &mut ByLevel, join: impl Fn(f64, f64) -> f64) {
+    let mut faster: BTreeMap<i64, f64> = BTreeMap::new();
+    for own in by_level.values_mut().rev() {
+        for (bin, seconds) in &*own {
+            let faster = faster.entry(*bin).or_default();
+            *faster = join(*faster, *seconds);
+        }
+        own.clone_from(&faster);
+    }
+}
+
+/// Seconds at no less than a speed in bytes per second and at `kelvin` or hotter.
+fn as_fast_s(from_fastest: &ByLevel, least_bytes_per_s: f64, kelvin: f64) -> f64 {
+    let slowest = from_fastest.range(level_cell(least_bytes_per_s)..).next();
+    slowest.map_or(0.0, |(_, by_bin)| hotter_s(by_bin, kelvin))
 }
 
 /// Turns seconds in a bin into those in that bin or a hotter one.

@@ -120,7 +120,12 @@ pub fn observation(seen: &Observation) -> String {
         ),
         Seen::WrittenElsewhere { written_bytes, elsewhere_bytes } => {
             let (here, elsewhere) = (amount(written_bytes), amount(elsewhere_bytes));
-            format!("In another run, {elsewhere} were written at full speed; here it fell after {here}.")
+            match written_bytes {
+                0 => format!("In another run, {elsewhere} were written at full speed."),
+                _ => format!(
+                    "In another run, {elsewhere} were written at full speed; here it fell after {here}."
+                ),
+            }
         }
         Seen::ThresholdMoved { moves: 1, first_s } => format!(
             "A threshold that was changed unrecorded explains that: the drops after {first_s:.0} s began at another temperature."
