@@ -94,9 +94,12 @@ pub(crate) fn drops(
     slow_still: &dyn Fn(&Piece) -> bool,
     inferred: bool,
 ) -> Vec<SpeedDrop> {
-    let base = if let DropStart::Known(speed) = start { Some(speed) } else { None };
+    let (base, shown) = match start {
+        DropStart::Known(speed) => (Some(speed), None),
+        DropStart::Fresh(shown) => (None, shown),
+        DropStart::Slow => (None, None),
+    };
     let lasting = pieces[range.clone()].iter().filter(|piece| piece.span_s() >= SHORTEST_BASE_S);
-    let shown = if let DropStart::Fresh(shown) = start { shown } else { None };
     let fastest = lasting.map(|piece| piece.level).chain(shown).fold(0.0, f64::max);
     let mut walk = Walk { pieces, slow_still, inferred, fastest, base, done: Vec::new(), open: Vec::new() };
     for index in range.clone() {

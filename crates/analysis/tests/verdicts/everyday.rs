@@ -4,7 +4,7 @@ use analysis::analyze;
 use analysis::findings::{Caveat, PolicyClass, SegmentOp};
 use trace::caveat::SlowdownSeen;
 
-use crate::logs::{Logged, heat, relay, sure_heat};
+use crate::logs::{Logged, heat, regulator, relay, sure_heat};
 use crate::scheduled::named;
 
 /// A load that keeps each rate for a while and then takes another one.
@@ -308,17 +308,11 @@ fn a_regulator_that_its_host_lets_cool_is_no_relay() {
         (5, 2, 344.0, 0.12),
     ] {
         let mut log = Logged::new(seed);
-        let mut held = 1.0;
+        let mut held = regulator(hold_k, 0.003);
         for _ in 0..9 {
             let loaded_s = 150 + (160.0 * log.random()) as usize;
-            log.log(loaded_s, |_, kelvin| {
-                held = f64::clamp(held + 0.003 * (hold_k - kelvin), 0.2, 1.0);
-                held
-            });
-            log.log(25, |_, kelvin| {
-                held = f64::clamp(held + 0.003 * (hold_k - kelvin), 0.2, 1.0);
-                lull
-            });
+            log.log(loaded_s, &mut held);
+            log.log(25, |second, kelvin| held(second, kelvin).min(lull));
         }
         let findings = analyze(&log.trace_of(true, row_s));
         assert!(!heat(&findings).is_empty(), "{hold_k} K: {:?}", findings.events);

@@ -101,6 +101,15 @@ pub(crate) fn relay(on_k: f64, off_k: f64, share: f64) -> impl FnMut(usize, f64)
     }
 }
 
+/// A regulator that takes `slew` of full speed for each kelvin and second above `hold_k`, down to a fifth.
+pub(crate) fn regulator(hold_k: f64, slew: f64) -> impl FnMut(usize, f64) -> f64 {
+    let mut held = 1.0;
+    move |_, kelvin| {
+        held = f64::clamp(held + slew * (hold_k - kelvin), 0.2, 1.0);
+        held
+    }
+}
+
 pub(crate) fn heat(findings: &Findings) -> Vec<(f64, f64, Cause, f64)> {
     of_kind(findings, EventKind::ThrottleOnset)
 }

@@ -6,7 +6,7 @@ use analysis::{Findings, analyze, analyze_among};
 use trace::Trace;
 
 use crate::likeness::rows;
-use crate::logs::{Logged, heat, relay};
+use crate::logs::{Logged, heat, regulator, relay};
 use crate::of_kind;
 use crate::paused::of_writes;
 
@@ -171,11 +171,7 @@ fn a_cache_that_a_cool_room_does_not_show_is_none_in_a_warm_one() {
         let run = |heats_k: f64, seconds: usize| {
             let mut log = Logged::new(seed + heats_k as u64);
             log.heats_k = heats_k;
-            let mut held = 1.0;
-            log.log(seconds, |_, kelvin| {
-                held = f64::clamp(held + 0.004 * (hold_k - kelvin), 0.2, 1.0);
-                held
-            });
+            log.log(seconds, regulator(hold_k, 0.004));
             of_writes(&log, row_s)
         };
         let traces = [run(20.0, 1500), run(warm_k, 600)];

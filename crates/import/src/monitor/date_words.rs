@@ -17,14 +17,6 @@ pub(crate) struct Meaning {
     pub(crate) is_afternoon: Option<bool>,
 }
 
-impl Meaning {
-    fn add(list: &mut Vec<u32>, number: u32) {
-        if !list.contains(&number) {
-            list.push(number);
-        }
-    }
-}
-
 /// What a word or a name of two words means; `None` where it has no place in a date.
 pub(crate) fn meaning(word: &str) -> Option<&'static Meaning> {
     VOCABULARY.get(&key(word))
@@ -32,8 +24,12 @@ pub(crate) fn meaning(word: &str) -> Option<&'static Meaning> {
 
 /// Whether a word is the second half of the day; `None` where it is no half.
 pub(crate) fn is_afternoon(word: &str) -> Option<bool> {
-    let word: String = word.chars().filter(|c| !c.is_whitespace() && *c != '.').collect();
-    meaning(&word)?.is_afternoon
+    meaning(&without_dots(word))?.is_afternoon
+}
+
+/// `a. m.` and `am` are one.
+fn without_dots(half: &str) -> String {
+    half.chars().filter(|c| !c.is_whitespace() && *c != '.').collect()
 }
 
 /// Names of months and days, halves, and formats of a language.
@@ -85,14 +81,13 @@ static VOCABULARY: LazyLock<HashMap<String, Meaning>> = LazyLock::new(|| {
     let mut words: HashMap<String, Meaning> = HashMap::new();
     for language in LANGUAGES {
         for (month, name) in language.months.iter().flat_map(|names| (1..).zip(*names)) {
-            Meaning::add(&mut words.entry(key(name)).or_default().months, month);
+            add(&mut words.entry(key(name)).or_default().months, month);
         }
         for (day, name) in language.weekdays.iter().flat_map(|names| (0..).zip(*names)) {
-            Meaning::add(&mut words.entry(key(name)).or_default().weekdays, day);
+            add(&mut words.entry(key(name)).or_default().weekdays, day);
         }
         for (half, is_afternoon) in language.halves.iter().zip([false, true]) {
-            let half: String = half.chars().filter(|c| !c.is_whitespace() && *c != '.').collect();
-            words.entry(key(&half)).or_default().is_afternoon = Some(is_afternoon);
+            words.entry(key(&without_dots(half))).or_default().is_afternoon = Some(is_afternoon);
         }
         for word in language.formats.iter().flat_map(|format| format.split_whitespace()) {
             if !word.contains('%') && word.chars().any(char::is_alphabetic) {
@@ -101,7 +96,7 @@ static VOCABULARY: LazyLock<HashMap<String, Meaning>> = LazyLock::new(|| {
         }
     }
     for (name, month) in MORE_MONTHS {
-        Meaning::add(&mut words.entry(key(name)).or_default().months, month);
+        add(&mut words.entry(key(name)).or_default().months, month);
     }
     for word in BETWEEN {
         words.entry(key(word)).or_default();
@@ -109,6 +104,12 @@ static VOCABULARY: LazyLock<HashMap<String, Meaning>> = LazyLock::new(|| {
     words.remove("");
     words
 });
+
+fn add(numbers: &mut Vec<u32>, number: u32) {
+    if !numbers.contains(&number) {
+        numbers.push(number);
+    }
+}
 
 /// A word as it is looked up: in small letters, without marks around it.
 fn key(word: &str) -> String {
