@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::commands::THERMAL_ID;
-use crate::data::{Asked, RunData, fitted_to};
+use crate::data::{Asked, LoadStep, RunData, fitted_to};
 use crate::fitted::Fitted;
 use crate::heat::at;
 use crate::simulate::{LoadSecond, replay};
@@ -171,7 +171,7 @@ fn run_check(fitted: &Fitted, run: &RunData) -> RunCheck {
 fn loads(run: &RunData, speeds: &[[f64; 2]]) -> Vec<LoadCheck> {
     let mut loads = Vec::new();
     let mut from = 0;
-    for steps in run.steps.chunk_by(|a, b| a.asked == b.asked) {
+    for steps in run.steps.chunk_by(LoadStep::goes_on) {
         let to = from + steps.len();
         if matches!(steps[0].asked, Asked::Read | Asked::Write) && steps.len() >= LEAST_STRETCH_S {
             let part = &speeds[from.min(speeds.len())..to.min(speeds.len())];

@@ -151,11 +151,11 @@ fn onset_loss([read, write]: [f64; 2], run: &RunData, shown: &[LoadSecond]) -> f
     let mut loss = 0.0;
     let mut from = 0;
     while from < run.steps.len() {
-        let asked = run.steps[from].asked;
-        let to = (from..run.steps.len()).find(|at| run.steps[*at].asked != asked).unwrap_or(run.steps.len());
-        let full = match asked {
-            Asked::Read => read,
-            Asked::Write => write,
+        let load = run.steps[from];
+        let to = (from..run.steps.len()).find(|at| !load.goes_on(&run.steps[*at])).unwrap_or(run.steps.len());
+        let full = match load.asked {
+            Asked::Read => load.reaches.unwrap_or(read),
+            Asked::Write => load.reaches.unwrap_or(write),
             Asked::Nothing | Asked::Limited => f64::NAN,
         };
         if full.is_finite() {

@@ -36,6 +36,8 @@ pub struct RunData {
     pub simulated: bool,
     /// Seconds, from the run's beginning.
     pub steps: Vec<LoadStep>,
+    /// What its loads do, as the source says; of a log that names none, nothing.
+    pub loads: Vec<String>,
     /// Readings of the temperature, in order of time.
     pub readings: Vec<FitReading>,
     /// Step of the sensor in kelvins.
@@ -87,14 +89,23 @@ pub struct LoadStep {
     pub power_w: Option<f64>,
     /// What the load was meant to do.
     pub asked: Asked,
+    /// Which of the run's loads it is.
+    pub load: u16,
+    /// What that load reaches when nothing slows it down, in GB/s, where another one of its operation is faster.
+    pub reaches: Option<f64>,
     /// What the verdict says of this second.
     pub label: Option<Label>,
 }
 
 impl LoadStep {
     /// Of both operations together, in GB/s.
-    fn speed(&self) -> f64 {
+    pub(crate) fn speed(&self) -> f64 {
         self.read + self.write
+    }
+
+    /// Whether the same load goes on.
+    pub(crate) fn goes_on(&self, next: &Self) -> bool {
+        self.asked == next.asked && self.load == next.load
     }
 }
 
@@ -138,11 +149,13 @@ impl RunData {
         let (tmt1_k, tmt2_k) = trace.tmt_at(at_s);
         let settings = trace.settings_at(at_s);
         let resolution_k = resolution_k(&readings);
-        let (steps, misread) = steps(trace, &findings, &readings, resolution_k);
+        let loads = loads(trace);
+        let (steps, misread) = steps(trace, &findings, &readings, &loads, resolution_k);
         Self {
             name: trace.name.clone(),
             simulated: facts.simulated == Some(true),
             steps,
+            loads,
             resolution_k,
             period_s: period_s(&readings),
             readings,
@@ -198,11 +211,23 @@ pub(crate) fn fitted_to(runs: &[RunData], state: Option<u8>) -> Vec<&RunData> {
     runs.iter().filter(alike).collect()
 }
 
+/// What the loads of a run do, each once.
+fn loads(trace: &Trace) -> Vec<String> {
+    let mut loads: Vec<String> = Vec::new();
+    for phase in &trace.phases {
+        if !loads.contains(&phase.what) && loads.len() < usize::from(u16::MAX) {
+            loads.push(phase.what.clone());
+        }
+    }
+    loads
+}
+
 /// Cuts the run into seconds; whether the verdict took a trickle of the host for throttling.
 fn steps(
     trace: &Trace,
     findings: &Findings,
     readings: &[FitReading],
+    loads: &[String],
     resolution_k: f64,
 ) -> (Vec<LoadStep>, bool) {
     let count = (trace.end_s() / STEP_S).ceil() as usize;
@@ -230,8 +255,11 @@ fn steps(
             SegmentOp::Write => Asked::Write,
             SegmentOp::Mixed | SegmentOp::Trim => Asked::Limited,
         };
+        let load = loads.iter().position(|load| *load == phase.what).unwrap_or(0) as u16;
         let within = |at: usize| (phase.start_s..phase.end_s).contains(&(at as f64 + 0.5));
-        steps.iter_mut().enumerate().filter(|(at, _)| within(*at)).for_each(|(_, step)| step.asked = asked);
+        for (_, step) in steps.iter_mut().enumerate().filter(|(at, _)| within(*at)) {
+            (step.asked, step.load) = (asked, load);
+        }
     }
     // A log that names no phases names no rate limits either: the verdict does.
     let inferred = trace.phases.iter().all(|phase| phase.inferred);

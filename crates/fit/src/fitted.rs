@@ -16,6 +16,7 @@ use crate::open;
 use crate::opinion::MachineOdds;
 use crate::predict::model_k;
 use crate::sample::{Common, DriveSample, ThresholdSource, Throttle, ThrottleAct, ThrottleLevel};
+use crate::speed::knowing_loads;
 
 /// The version of the `[fit]` table.
 pub const SCHEMA: u32 = 1;
@@ -191,7 +192,7 @@ impl Fitted {
     pub fn checked(runs: &[RunData], mut fitting: Fitting) -> (Self, SelfCheck) {
         let courses = std::mem::take(&mut fitting.courses);
         let fitted = Self::new(runs, fitting);
-        let (check, misfits) = check::check(&fitted, runs, &courses);
+        let (check, misfits) = check::check(&fitted, &knowing_loads(runs), &courses);
         (Self { misfits, ..fitted }, check)
     }
 

@@ -17,7 +17,7 @@ use crate::heat::{EITHER, HeatModel, HeatShape, REGULATED};
 use crate::onset::{Class, OnsetGroup, groups};
 use crate::opinion::MachineOdds;
 use crate::sample::{Common, DriveSample, LimitsK};
-use crate::speed::{FittedSpeed, SlowStretch, full, ln_levels, slow};
+use crate::speed::{FittedSpeed, SlowStretch, full, knowing_loads, ln_levels, slow};
 use crate::stairs;
 use crate::states;
 use crate::throttle::read_off;
@@ -121,7 +121,7 @@ pub fn fit_shapes(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> R
     check(runs)?;
     let airflow = runs[0].airflow;
     let (still, aired): (Vec<RunData>, Vec<RunData>) =
-        runs.iter().cloned().partition(|run| run.airflow == airflow);
+        knowing_loads(runs).into_iter().partition(|run| run.airflow == airflow);
     // The lowest state is the fastest and hottest, and shows most; the others say what they change.
     let state = still.iter().filter_map(|run| run.power_state).min();
     let (same, others): (Vec<RunData>, Vec<RunData>) =

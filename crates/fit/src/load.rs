@@ -2,7 +2,7 @@
 
 use plan::{Extent, Load, Order, Plan};
 
-use crate::data::{Asked, RunData};
+use crate::data::{Asked, LoadStep, RunData};
 use crate::simulate::LoadPhase;
 
 /// Longest phase that is simulated where a plan sets no time, in seconds: a day.
@@ -27,13 +27,13 @@ pub fn phases_on(plan: &Plan, rate: Option<f64>, capacity: Option<u64>) -> Vec<L
 /// The load of a run again, stretch by stretch: what was as fast as it went is that here.
 pub fn of_run(run: &RunData) -> Vec<LoadPhase> {
     let mut phases = Vec::new();
-    for steps in run.steps.chunk_by(|a, b| a.asked == b.asked) {
-        let mean =
-            |get: fn(&crate::data::LoadStep) -> f64| steps.iter().map(get).sum::<f64>() / steps.len() as f64;
+    for steps in run.steps.chunk_by(LoadStep::goes_on) {
+        let mean = |get: fn(&LoadStep) -> f64| steps.iter().map(get).sum::<f64>() / steps.len() as f64;
         let (read, write) = (mean(|step| step.read), mean(|step| step.write));
+        let reaches = steps[0].reaches.unwrap_or(f64::INFINITY);
         let (name, read_share, limit_gb_per_s) = match steps[0].asked {
-            Asked::Read => ("read", Some(1.0), f64::INFINITY),
-            Asked::Write => ("write", Some(0.0), f64::INFINITY),
+            Asked::Read => ("read", Some(1.0), reaches),
+            Asked::Write => ("write", Some(0.0), reaches),
             Asked::Limited | Asked::Nothing if read + write > 0.0 => {
                 ("limited", Some(read / (read + write)), read + write)
             }

@@ -2,12 +2,13 @@
 //!
 //! It asks about the load of the last run, as that is what its reader knows. Sentences are made of it elsewhere.
 
-use crate::data::Asked;
+use crate::data::{Asked, LoadStep};
 use crate::fitted::Fitted;
 use crate::load;
 use crate::predict::scenario::Scenario;
 use crate::predict::{Forecast, PhaseForecast, Ranged, predict};
 use crate::recommend::{Advice, Bounds, Choice, Goal, recommend_over_run};
+use crate::speed::knowing_loads;
 use crate::{RunData, simulate::LoadPhase};
 use trace::Trace;
 
@@ -41,7 +42,7 @@ pub struct NextSteps {
 
 /// What to do after `run`, of which `fitted` was made.
 pub fn next_steps(fitted: &Fitted, run: &RunData) -> NextSteps {
-    let load = load::of_run(run);
+    let load = load::of_run(&knowing_loads(std::slice::from_ref(run))[0]);
     let at = Scenario::default();
     // A threshold is not raised to where the drive itself warns (WCTEMP).
     let bounds = Bounds { below_k: fitted.common.limits.warning_k, at_least_bytes_per_s: None };
@@ -64,7 +65,10 @@ impl NextSteps {
     /// What the load of `run` came to, and what the fitted drive comes to under it, in bytes per second, where these are too far apart for
     /// anything to be foretold: then it is throttled by something that was not fitted.
     pub fn misses(&self, run: &RunData) -> Option<[f64; 2]> {
-        let free = run.steps.iter().filter(|step| matches!(step.asked, Asked::Read | Asked::Write));
+        let run = &knowing_loads(std::slice::from_ref(run))[0];
+        let free =
+            |step: &&LoadStep| matches!(step.asked, Asked::Read | Asked::Write) && step.reaches.is_none();
+        let free = run.steps.iter().filter(free);
         let (seconds, moved) =
             free.fold((0.0, 0.0), |(seconds, moved), step| (seconds + 1.0, moved + step.read + step.write));
         let measured = (seconds > 0.0).then(|| 1e9 * moved / seconds)?;

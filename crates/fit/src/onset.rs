@@ -5,7 +5,7 @@
 
 use analysis::findings::{Cause, Label, PolicyClass};
 
-use crate::data::{Asked, RunData, median};
+use crate::data::{Asked, LoadStep, RunData, median};
 use crate::heat::at;
 use crate::sample::ThresholdSource;
 use crate::speed::SlowStretch;
@@ -152,9 +152,9 @@ impl OnsetGroup {
 /// Stretches of one load from its first slow second to its last.
 fn zones(run: &RunData, slow: &SlowStretch) -> Vec<(usize, usize)> {
     let mut zones: Vec<(usize, usize)> = Vec::new();
-    let mut asked = None;
+    let mut before: Option<&LoadStep> = None;
     for (at, step) in run.steps.iter().enumerate() {
-        let changed = asked.replace(step.asked) != Some(step.asked);
+        let changed = before.replace(step).is_none_or(|before| !before.goes_on(step));
         if changed {
             zones.push((usize::MAX, 0));
         }
@@ -231,8 +231,8 @@ fn follows(run: &RunData, cause: Cause, t_s: f64) -> ThresholdSource {
 
 /// Whether the load ran some seconds before: the threshold was crossed from below, and not there to begin with.
 fn risen(run: &RunData, t_s: f64) -> bool {
-    let asked = |at_s: f64| run.steps.get(at_s as usize).map(|step| step.asked);
-    t_s >= 3.0 && asked(t_s - 2.5) == asked(t_s + 0.5)
+    let step = |at_s: f64| run.steps.get(at_s as usize);
+    t_s >= 3.0 && step(t_s - 2.5).zip(step(t_s + 0.5)).is_some_and(|(before, now)| before.goes_on(now))
 }
 
 /// Floors, and what the verdict takes the throttle for.
@@ -312,17 +312,18 @@ fn switches(group: &mut OnsetGroup, runs: &[RunData], slow: &[SlowStretch]) {
     let mut ends: Vec<(usize, usize)> = Vec::new();
     for (number, from, _) in &group.spans {
         let (steps, share) = (&runs[*number].steps, &slow[*number].share);
-        let asked = steps[*from].asked;
-        let end = (*from..steps.len()).find(|at| steps[*at].asked != asked).unwrap_or(steps.len());
+        let load = &steps[*from];
+        let end = (*from..steps.len()).find(|at| !load.goes_on(&steps[*at])).unwrap_or(steps.len());
         if ends.contains(&(*number, end)) {
             continue;
         }
         ends.push((*number, end));
-        let Some(floor) = group.floor[usize::from(asked == Asked::Write)].filter(|floor| *floor < 0.9) else {
+        let Some(floor) = group.floor[usize::from(load.asked == Asked::Write)].filter(|floor| *floor < 0.9)
+        else {
             continue;
         };
         let middle = 0.5 * (1.0 + floor);
-        let begin = (0..*from).rev().find(|at| steps[*at].asked != asked).map_or(0, |at| at + 1);
+        let begin = (0..*from).rev().find(|at| !load.goes_on(&steps[*at])).map_or(0, |at| at + 1);
         // The second in which it began is none that says how.
         let Some((first, begins)) = (begin..end).find_map(|at| Some((at, share[at]?))) else { continue };
         let mut fast = begins > middle;

@@ -56,8 +56,8 @@ struct Watched<'a> {
     share: Vec<Option<f64>>,
     loaded: Vec<bool>,
     writes: Vec<bool>,
-    /// Share of full speed above which nothing shows, because the power state allows no more: reads, writes.
-    most: [f64; 2],
+    /// Share of full speed above which nothing shows, because the power state or the load allows no more.
+    most: Vec<f64>,
 }
 
 /// Reads one off the courses of a sample; it holds about `held_k` over the setting, and goes down to `floor_share`.
@@ -122,7 +122,13 @@ pub(crate) fn in_state(
     most: [f64; 2],
     known: &Regulated,
 ) -> (Regulated, Vec<Vec<f64>>) {
-    let watch = |run: usize| Watched { most, ..watched(group, run, &runs[run], &slow[run], &courses[run]) };
+    let watch = |run: usize| {
+        let mut watched = watched(group, run, &runs[run], &slow[run], &courses[run]);
+        for (allowed, writes) in watched.most.iter_mut().zip(&watched.writes) {
+            *allowed *= most[usize::from(*writes)];
+        }
+        watched
+    };
     let watched: Vec<Watched<'_>> = (0..runs.len()).map(watch).collect();
     let Gains { share_per_k, share_per_k_s, floor_share } = known.gains;
     let means = [known.on_k, share_per_k.ln(), share_per_k_s.ln()];
@@ -150,7 +156,7 @@ fn watched<'a>(
         share: (0..run.steps.len()).map(share).collect(),
         loaded: run.steps.iter().map(|step| step.read + step.write > 0.0).collect(),
         writes: run.steps.iter().map(|step| step.asked == Asked::Write).collect(),
-        most: [f64::INFINITY; 2],
+        most: slow.most.clone(),
     }
 }
 
@@ -186,7 +192,7 @@ fn follow(run: &Watched<'_>, tried: &Regulated, scaled: impl Fn(f64, bool) -> f6
         let next = (share + step).clamp(floor, 1.0);
         let mean = 0.5 * (share + next);
         if let Some(seen) = seen {
-            let most = run.most[usize::from(run.writes[at])];
+            let most = run.most[at];
             let (shown, seen) = (mean.min(most), seen.min(most));
             missed.push(scaled(shown - seen, run.writes[at]));
             share = (next + (seen - shown) * STEP_S / OBSERVER_S).clamp(floor, 1.0);
@@ -235,7 +241,7 @@ mod test {
                 course.push(second.kelvin);
             }
         }
-        let most = [f64::INFINITY; 2];
+        let most = vec![f64::INFINITY; share.len()];
         let watched = [Watched { course: &course, setting_k: 338.0, share, loaded, writes, most }];
         let prior = [(0.0, ON_SD_K), (PER_K.ln(), GAIN_SD), (PER_K_S.ln(), GAIN_SD)];
         let found = words(&nearest(&watched, prior, &[[0.0, PER_K.ln(), PER_K_S.ln()]], 0.1).0, 0.1);

@@ -195,7 +195,8 @@ pub(crate) fn replay(profile: &Profile, run: &RunData) -> Vec<LoadSecond> {
 }
 
 fn again(step: &LoadStep) -> Demand {
-    let speed = step.read + step.write;
+    let speed = step.speed();
+    let reaches = 1e9 * step.reaches.unwrap_or(f64::INFINITY);
     let transfer = |read_share, limit_bytes_per_s| {
         Demand::Transfer(Transfer {
             read_share,
@@ -204,8 +205,8 @@ fn again(step: &LoadStep) -> Demand {
         })
     };
     match step.asked {
-        Asked::Read => transfer(1.0, f64::INFINITY),
-        Asked::Write => transfer(0.0, f64::INFINITY),
+        Asked::Read => transfer(1.0, reaches),
+        Asked::Write => transfer(0.0, reaches),
         Asked::Limited if speed > 0.0 => transfer(step.read / speed, 1e9 * speed),
         Asked::Nothing if speed > 0.0 => transfer(step.read / speed, 1e9 * speed),
         Asked::Limited | Asked::Nothing => Demand::Idle,

@@ -1,5 +1,7 @@
 //! Full speeds, and the seconds in which heat held the drive below them.
 
+use std::collections::BTreeMap;
+
 use analysis::findings::Label;
 
 use crate::data::{Asked, LoadStep, RunData, median};
@@ -45,8 +47,11 @@ pub(crate) struct FittedSpeed {
 /// What each second says about throttling.
 #[derive(Clone)]
 pub(crate) struct SlowStretch {
-    /// Speed over full speed where the load was unlimited for the whole second; `None` elsewhere.
+    /// Speed over full speed where the load was unlimited for the whole second; `None` elsewhere. 1 is what its own load reaches,
+    /// below that it is the operation's full speed that counts: of that a drive takes its limits.
     pub(crate) share: Vec<Option<f64>>,
+    /// What its load reaches over the operation's full speed, infinite for the fastest: above that no limit shows.
+    pub(crate) most: Vec<f64>,
     /// Whether heat held it back.
     pub(crate) slow: Vec<bool>,
 }
@@ -55,26 +60,85 @@ pub(crate) struct SlowStretch {
 pub(crate) fn full(runs: &[RunData]) -> [FittedSpeed; 2] {
     let stretches = OPS.map(|asked| all(runs, asked));
     let fastest = stretches.each_ref().map(|stretches| fastest(stretches));
-    [0, 1].map(|op| full_of(&stretches[op], fastest[op], fastest[1 - op]))
+    [0, 1].map(|op| full_of(&stretches[op], fastest[op]))
+}
+
+/// The runs with what each of their loads reaches, where that is less than another of the same operation does: reads at random
+/// beside reads in order. Only a load that heat left alone for a while shows it.
+pub(crate) fn knowing_loads(runs: &[RunData]) -> Vec<RunData> {
+    let mut runs = runs.to_vec();
+    let full = full(&runs);
+    for (asked, full) in OPS.into_iter().zip(full) {
+        let loads = fastest_loads(&runs);
+        let reached = |(_, load): &(bool, &str)| {
+            let of = |run| stretches(run, (asked, Some(load)), &FREE, &loads);
+            let stretches: Vec<LoadStretch> = runs.iter().flat_map(of).collect();
+            let own = full_of(&stretches, fastest(&stretches));
+            (own.seen && own.value < THROTTLED_SHARE * full.value).then(|| ((*load).to_owned(), own.value))
+        };
+        let of_op = loads.keys().filter(|(writes, _)| *writes == (asked == Asked::Write));
+        let reached: Vec<(String, f64)> = of_op.filter_map(reached).collect();
+        for run in &mut runs {
+            let of = |load: &String| reached.iter().find(|(name, _)| name == load).map(|(_, speed)| *speed);
+            let reaches: Vec<Option<f64>> = run.loads.iter().map(of).collect();
+            for step in run.steps.iter_mut().filter(|step| step.asked == asked) {
+                step.reaches = reaches.get(usize::from(step.load)).copied().flatten();
+            }
+        }
+    }
+    runs
 }
 
 /// Operations that run as fast as they go.
 const OPS: [Asked; 2] = [Asked::Read, Asked::Write];
 
-/// Seconds of one operation at a time.
+/// What else than heat makes seconds slow; what leaves no second of a load that nothing slowed down.
+const OTHERS: [Label; 2] = [Label::SlcExhausted, Label::RateLimited];
+const FREE: [Label; 3] = [Label::SlcExhausted, Label::RateLimited, Label::Throttled];
+
+/// Seconds of one load at a time.
 struct LoadStretch {
     /// Speeds in GB/s.
     speeds: Vec<f64>,
-    /// Speed of the other operation in the last minute, where that went right before, in GB/s: of four fifths faster.
+    /// Speed of another load in the last minute, where that went right before, over its fastest: of four fifths faster.
     before: Option<f64>,
+}
+
+/// The fastest of medians of a few seconds of each load: whether it writes, and what it does.
+type FastestLoads<'a> = BTreeMap<(bool, &'a str), f64>;
+
+fn fastest_loads(runs: &[RunData]) -> FastestLoads<'_> {
+    let mut fastest = FastestLoads::new();
+    for run in runs {
+        for steps in run.steps.windows(TOP).filter(|steps| steps.iter().all(|step| step.goes_on(&steps[0]))) {
+            if let Some(name) = name(run, &steps[0]) {
+                let most = fastest.entry(name).or_default();
+                *most = most.max(median_speed(steps));
+            }
+        }
+    }
+    fastest
+}
+
+/// A load that runs as fast as it goes.
+fn name<'a>(run: &'a RunData, step: &LoadStep) -> Option<(bool, &'a str)> {
+    let load = run.loads.get(usize::from(step.load)).map_or("", String::as_str);
+    OPS.contains(&step.asked).then_some((step.asked == Asked::Write, load))
+}
+
+fn median_speed(steps: &[LoadStep]) -> f64 {
+    median_of(&steps.iter().map(LoadStep::speed).collect::<Vec<_>>())
 }
 
 /// Stretches of an operation; what the verdict takes for a full cache may be all there is of it.
 fn all(runs: &[RunData], asked: Asked) -> Vec<LoadStretch> {
-    let all = |cache| runs.iter().flat_map(|run| stretches(run, asked, cache)).collect::<Vec<_>>();
-    Some(all(false))
+    let fastest = fastest_loads(runs);
+    let all = |but: &[Label]| {
+        runs.iter().flat_map(|run| stretches(run, (asked, None), but, &fastest)).collect::<Vec<_>>()
+    };
+    Some(all(&OTHERS))
         .filter(|some| some.iter().any(|stretch| stretch.speeds.len() >= 4 * TOP))
-        .unwrap_or_else(|| all(true))
+        .unwrap_or_else(|| all(&[]))
 }
 
 /// The fastest of medians of a few seconds.
@@ -82,8 +146,8 @@ fn fastest(stretches: &[LoadStretch]) -> f64 {
     stretches.iter().flat_map(|stretch| stretch.speeds.windows(TOP)).map(median_of).fold(0.0, f64::max)
 }
 
-/// Full speed from its stretches; `fastest` is their fastest, `other` that of the other operation, 0 where it is not known.
-fn full_of<'a>(stretches: &'a [LoadStretch], fastest: f64, other: f64) -> FittedSpeed {
+/// Full speed from its stretches; `fastest` is their fastest.
+fn full_of<'a>(stretches: &'a [LoadStretch], fastest: f64) -> FittedSpeed {
     if fastest <= 0.0 {
         let any = stretches.iter().flat_map(|stretch| &stretch.speeds).copied().fold(0.0, f64::max);
         return FittedSpeed { value: any, sd: 0.1 * any, seen: false };
@@ -93,7 +157,7 @@ fn full_of<'a>(stretches: &'a [LoadStretch], fastest: f64, other: f64) -> Fitted
     // fall later on.
     let part = |stretch: &'a LoadStretch| {
         let (part, fell) = even_part(&stretch.speeds, noise);
-        (fell || stretch.before.is_none_or(|before| before >= NEAR * other)).then_some(part)
+        (fell || stretch.before.is_none_or(|before| before >= NEAR)).then_some(part)
     };
     let parts: Vec<&[f64]> = stretches.iter().filter_map(part).filter(|part| !part.is_empty()).collect();
     // The fastest of short parts is one of noise.
@@ -162,35 +226,52 @@ fn falls(speeds: &[f64], noise: f64) -> bool {
     mean(first) - mean(second) > 2.0 * noise
 }
 
-/// Speeds of an operation, stretch by stretch, in seconds that neither the host nor a full cache limited; probes of a
-/// few seconds are left out, as they may begin slow.
-fn stretches(run: &RunData, asked: Asked, cache: bool) -> Vec<LoadStretch> {
+/// Speeds of an operation, or of a load of it, stretch by stretch, without seconds that the verdict blames something of `but`
+/// for; probes of a few seconds are left out, as they may begin slow.
+fn stretches(
+    run: &RunData,
+    (asked, load): (Asked, Option<&str>),
+    but: &[Label],
+    fastest: &FastestLoads<'_>,
+) -> Vec<LoadStretch> {
     let mut stretches: Vec<LoadStretch> = Vec::new();
     let mut open: Option<(usize, Vec<f64>)> = None;
+    let is_load = |step: &LoadStep| {
+        step.asked == asked && load.is_none_or(|load| name(run, step).is_some_and(|(_, own)| own == load))
+    };
     let end = LoadStep::default();
-    for (at, step) in run.steps.iter().chain([&end]).enumerate() {
-        let other = matches!(step.label, Some(Label::SlcExhausted | Label::RateLimited)) && !cache;
-        if step.asked == asked && !other {
-            open.get_or_insert((at, Vec::new())).1.push(step.read + step.write);
-        } else if let Some((from, speeds)) = open.take()
-            && speeds.len() >= TOP + 2 * EDGE
-        {
+    let mut close = |open: Option<(usize, Vec<f64>)>| {
+        if let Some((from, speeds)) = open.filter(|(_, speeds)| speeds.len() >= TOP + 2 * EDGE) {
             let speeds = speeds[EDGE..speeds.len() - EDGE].to_vec();
-            stretches.push(LoadStretch { speeds, before: before(run, asked, from) });
+            stretches.push(LoadStretch { speeds, before: before(run, from, fastest) });
+        }
+    };
+    for (at, step) in run.steps.iter().chain([&end]).enumerate() {
+        let other = step.label.is_some_and(|label| but.contains(&label));
+        let changes = at > 0 && !run.steps[at - 1].goes_on(step);
+        let counts = !other && is_load(step);
+        if changes || !counts {
+            close(open.take());
+        }
+        if counts {
+            open.get_or_insert((at, Vec::new())).1.push(step.speed());
         }
     }
     stretches
 }
 
-/// Speed of the other operation in the last minute, where it went right before; four fifths of that were faster.
-fn before(run: &RunData, asked: Asked, from: usize) -> Option<f64> {
-    let other = OPS[usize::from(asked == Asked::Read)];
-    let before = run.steps[..from].iter().rev().take(BEFORE_S).take_while(|step| step.asked == other);
-    let speeds: Vec<f64> = before.map(|step| step.read + step.write).collect();
-    let mut speeds: Vec<f64> = speeds.windows(BEFORE).map(median_of).collect();
+/// Speed of another load in the last minute, where that went right before, over its fastest; four fifths of that were faster.
+fn before(run: &RunData, from: usize, fastest: &FastestLoads<'_>) -> Option<f64> {
+    let (last, first) = (run.steps[..from].last()?, run.steps.get(from)?);
+    if last.goes_on(first) {
+        return None;
+    }
+    let fastest = fastest.get(&name(run, last)?).copied().filter(|fastest| *fastest > 0.0)?;
+    let count = run.steps[..from].iter().rev().take(BEFORE_S).take_while(|step| step.goes_on(last)).count();
+    let mut speeds: Vec<f64> = run.steps[from - count..from].windows(BEFORE).map(median_speed).collect();
     speeds.sort_by(f64::total_cmp);
     // Dips are rarer than a relay is slow.
-    speeds.get(speeds.len() / 5).copied()
+    Some(speeds.get(speeds.len() / 5)? / fastest)
 }
 
 fn median_of(values: &[f64]) -> f64 {
@@ -200,32 +281,40 @@ fn median_of(values: &[f64]) -> f64 {
 /// Whether a second and both beside it were asked for the same: loads begin and end within seconds, not between them.
 fn is_whole(run: &RunData, at: usize) -> bool {
     let near = &run.steps[at.saturating_sub(EDGE)..(at + EDGE + 1).min(run.steps.len())];
-    near.iter().all(|step| step.asked == run.steps[at].asked)
+    near.iter().all(|step| step.goes_on(&run.steps[at]))
 }
 
 /// Which seconds of a run heat held back.
 pub(crate) fn slow(run: &RunData, full: &[FittedSpeed; 2]) -> SlowStretch {
-    let share_at = |at: usize| {
-        let step = &run.steps[at];
-        let full = match step.asked {
-            Asked::Read => full[0].value,
-            Asked::Write => full[1].value,
-            Asked::Nothing | Asked::Limited => return None,
-        };
-        let other = matches!(step.label, Some(Label::RateLimited));
-        (full > 0.0 && !other && is_whole(run, at)).then(|| (step.read + step.write) / full)
+    let full_at = |step: &LoadStep| match step.asked {
+        Asked::Read => full[0].value,
+        Asked::Write => full[1].value,
+        Asked::Nothing | Asked::Limited => 0.0,
     };
-    let share: Vec<Option<f64>> = (0..run.steps.len()).map(share_at).collect();
+    let own_at = |at: usize| {
+        let step = &run.steps[at];
+        let full = full_at(step);
+        let other = step.label == Some(Label::RateLimited);
+        (full > 0.0 && !other && is_whole(run, at)).then(|| step.speed() / step.reaches.unwrap_or(full))
+    };
+    let own: Vec<Option<f64>> = (0..run.steps.len()).map(own_at).collect();
     // A mean over five seconds: single stalls and bursts are no throttling.
     let smooth = |at: usize| {
-        let near = &share[at.saturating_sub(2)..(at + 3).min(share.len())];
+        let near = &own[at.saturating_sub(2)..(at + 3).min(own.len())];
         let (sum, count) =
             near.iter().flatten().fold((0.0, 0.0), |(sum, count), share| (sum + share, count + 1.0));
         if count > 0.0 { sum / count } else { 1.0 }
     };
-    let heat = |at: usize| share[at].is_some() && smooth(at) < THROTTLED_SHARE;
-    let slow = (0..share.len()).map(heat).collect();
-    SlowStretch { share, slow }
+    let heat = |at: usize| own[at].is_some() && smooth(at) < THROTTLED_SHARE;
+    let slow: Vec<bool> = (0..own.len()).map(heat).collect();
+    let reached = |step: &LoadStep| step.reaches.map(|reaches| reaches / full_at(step));
+    let share = |(at, step): (usize, &LoadStep)| {
+        let below = reached(step).filter(|_| slow[at] && own[at].is_some_and(|own| own < THROTTLED_SHARE));
+        Some(own[at]? * below.unwrap_or(1.0))
+    };
+    let share = run.steps.iter().enumerate().map(share).collect();
+    let most = run.steps.iter().map(|step| reached(step).unwrap_or(f64::INFINITY)).collect();
+    SlowStretch { share, slow, most }
 }
 
 /// The logarithm of the level at which a regulator held the drive, second by second; 0 where none did.
@@ -269,12 +358,12 @@ mod test {
     /// Goal: a load that goes on evenly after one that heat held back shows no full speed; one that falls later does.
     #[test]
     fn a_load_that_begins_slow_shows_no_full_speed() {
-        let stretch = |speeds: Vec<f64>| [LoadStretch { speeds, before: Some(0.5) }];
-        let even = stretch(vec![0.6; 100]);
-        assert!(!full_of(&even, 0.6, 1.0).seen);
-        assert!(full_of(&even, 0.6, 0.5).seen, "the other one was not slow");
-        let falls = stretch([vec![1.0; 20], vec![0.6; 80]].concat());
-        let full = full_of(&falls, 1.0, 1.0);
+        let stretch = |speeds: Vec<f64>, before: f64| [LoadStretch { speeds, before: Some(before) }];
+        let even = |before: f64| full_of(&stretch(vec![0.6; 100], before), 0.6);
+        assert!(!even(0.5).seen);
+        assert!(even(1.0).seen, "the other one was not slow");
+        let falls = stretch([vec![1.0; 20], vec![0.6; 80]].concat(), 0.5);
+        let full = full_of(&falls, 1.0);
         assert!(full.seen && (full.value - 1.0).abs() < 1e-9, "{full:?}");
     }
 }

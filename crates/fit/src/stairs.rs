@@ -3,7 +3,7 @@
 //! How deep a step is shows in the speeds alone: a load that began fast stands still on the first one. With that each
 //! second has its number of steps, and the sample's own course has the temperatures at which that number changed.
 
-use crate::data::{RunData, median};
+use crate::data::{LoadStep, RunData, median};
 use crate::onset::{OnsetGroup, setting_k};
 use crate::simulate::THROTTLED_SHARE;
 use crate::speed::SlowStretch;
@@ -123,7 +123,7 @@ impl SteadyLoad {
 fn loads((number, (run, slow)): (usize, (&RunData, &SlowStretch))) -> Vec<SteadyLoad> {
     let mut loads = Vec::new();
     let mut from = 0;
-    for part in run.steps.chunk_by(|a, b| a.asked == b.asked) {
+    for part in run.steps.chunk_by(LoadStep::goes_on) {
         // The seconds in which it began and ended are known in part.
         let inner = from + 1..(from + part.len()).saturating_sub(1).max(from + 1);
         let known: Option<Vec<f64>> = slow.share.get(inner).and_then(|share| share.iter().copied().collect());

@@ -96,6 +96,7 @@ fn of_first(
             .map(|(share, step)| Some((*share)? * times(step.asked)))
             .collect(),
         slow: slow.slow.clone(),
+        most: slow.most.clone(),
     };
     slow.iter().zip(runs).map(scaled).collect()
 }

@@ -162,9 +162,8 @@ fn between_loads(
             let at = before + 1;
             let now_k = courses[number][at] - above(number);
             since_k = since_k.map(|k| k.min(now_k));
-            let asked = steps[1].asked;
-            let whole = steps.iter().all(|step| step.asked == asked);
-            let op = usize::from(asked == Asked::Write);
+            let whole = steps.iter().all(|step| step.goes_on(&steps[1]));
+            let op = usize::from(steps[1].asked == Asked::Write);
             let Some((share, floor)) = slow[number].share[at].filter(|_| whole).zip(group.floor[op]) else {
                 continue;
             };
