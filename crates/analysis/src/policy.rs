@@ -43,6 +43,8 @@ const GAVE_WAY_LATER: f64 = 0.25;
 /// A drop of so few slices has none that lies in it as a whole; the lower quarter of such floors is several below this share of the upper.
 const BLURRED_SLICES: usize = 2;
 const SEVERAL_FLOORS: f64 = 0.75;
+/// A piece of so few slices is its two ends, and one between.
+const EDGES: usize = 3;
 /// A host that asks for less than this share of what a throttle leaves lets the drive cool.
 const LULL: f64 = 0.5;
 /// Levels further apart than this are several: the same 4 % from which on a piece counts as slow.
@@ -271,7 +273,9 @@ fn variations(pieces: &[Piece], drops: &[&Judged]) -> (f64, f64) {
     }
     let of = |wanted: bool| {
         let of_kind = pieces.iter().zip(&slow).filter(|(p, s)| **s == wanted && !p.stopped);
-        let mut by_variation: Vec<(f64, f64)> = of_kind.map(|(p, _)| (p.variation, p.span_s())).collect();
+        // The slices at both ends hold some of their neighbours' speed: what is hardly longer varies by that.
+        let variation = |piece: &Piece| if wanted && piece.slices <= EDGES { 0.0 } else { piece.variation };
+        let mut by_variation: Vec<(f64, f64)> = of_kind.map(|(p, _)| (variation(p), p.span_s())).collect();
         by_variation.sort_by(|a, b| a.0.total_cmp(&b.0));
         let half = by_variation.iter().map(|(_, span)| span).sum::<f64>() / 2.0;
         let mut seen = 0.0;

@@ -109,7 +109,8 @@ impl Release {
             return *per_k;
         }
         let wide = part_way(self.cooled_k, [WIDER_K, WIDE_FROM_K]);
-        USUAL_PER_K * (WIDE_PER_K / USUAL_PER_K).powf(wide)
+        let wider = ((self.cooled_k - WIDE_FROM_K) / TAIL_K).clamp(0.0, MOST_UNLIKELY);
+        USUAL_PER_K * (WIDE_PER_K / USUAL_PER_K).powf(wide) * (-wider).exp()
     }
 }
 

@@ -19,7 +19,7 @@ use super::stood;
 use crate::COOL_K;
 use crate::findings::{Cause, SegmentOp};
 use crate::observation::Observation;
-use trace::{HostThreshold, LONGEST_STOP_S};
+use trace::HostThreshold;
 
 /// Consumer drives are specified up to 70 °C, and on those measured nothing slowed down below it unless it was set to.
 /// Between that and [`COOL_K`], far below any limit of a drive's own that was found, the weight is in proportion.
@@ -409,10 +409,9 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     if !case.drop.stops(case.pieces) {
         return;
     }
-    // Longer ones are part of an inferred load because they look like a drive's own.
-    if case.phase.inferred && span_s <= LONGEST_STOP_S {
+    if case.phase.inferred {
         evidence.weigh_heat(Observation::Paused { span_s }, PAUSED * seen_once(case.alike), &[]);
-    } else if !case.phase.inferred && long {
+    } else if long {
         let cache = if case.drop.recovered { 0.0 } else { -4.0 };
         evidence.weigh_heat(Observation::Stopped { span_s }, STOPPED, &[(Slc, cache)]);
     }

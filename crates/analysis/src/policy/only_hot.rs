@@ -29,6 +29,8 @@ const SAGS_TO: f64 = 0.98;
 const SAGGED_WINDOWS: usize = 4;
 /// So many pauses would have come before the drive was hot if they came at any time: e to the minus this is one run in twelve.
 const MISSED_WARMING: f64 = 2.5;
+/// A first burst that is longer than any other by so much and a row is the longest of six and more by chance in one run of six.
+const LONGER: f64 = 1.25;
 
 /// Whether a load paused within a kelvin or two of the hottest, where drives are throttled, and went on when the drive had cooled.
 pub(super) fn paused_hot(trace: &Trace, heat: &Heat, hottest_k: f64) -> bool {
@@ -71,7 +73,22 @@ pub(super) fn paused_once_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch],
     hottest_k >= HOT_K - AT_THRESHOLD_K
         && pauses_s.len() >= STOPS
         && first_s >= hot_s
-        && moved_s(true) >= MISSED_WARMING * every_s
+        && (moved_s(true) >= MISSED_WARMING * every_s || first_is_longest(slices()))
+}
+
+/// Whether a load went on for longer before its first pause than ever after: it had to warm the drive up from cool.
+fn first_is_longest<'a>(slices: impl Iterator<Item = &'a Interval>) -> bool {
+    let (mut bursts, mut row_s) = (vec![0.0_f64], 0.0_f64);
+    for slice in slices {
+        row_s = row_s.max(slice.span_s);
+        match bursts.last_mut() {
+            Some(last) if slice.bytes > 0.0 => *last += slice.span_s,
+            Some(last) if *last > 0.0 => bursts.push(0.0),
+            _ => {}
+        }
+    }
+    let longest = bursts.iter().skip(1).copied().fold(0.0, f64::max);
+    bursts[0] >= (LONGER * longest).max(longest + row_s)
 }
 
 /// Whether an operation was slower than ever before only where the drive stood at its hottest, by so little or so gradually that no drop shows

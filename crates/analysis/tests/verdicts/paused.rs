@@ -37,6 +37,41 @@ fn a_pause_of_the_host_is_no_release_of_a_regulator() {
     }
 }
 
+/// Goal: pauses of minutes on a hot plateau, each of a length of its own, are the host's. Method: pauses that end wherever the drive has
+/// cooled to.
+#[test]
+fn a_host_that_pauses_on_a_hot_drive_is_no_stop() {
+    for seed in 1..=6 {
+        let mut log = Logged::new(seed);
+        log.heats_k = 50.0;
+        for _ in 0..5 {
+            let (load_s, pause_s) =
+                (300 + (300.0 * log.random()) as usize, 95 + (120.0 * log.random()) as usize);
+            log.log(load_s, |_, _| 1.0);
+            log.log(pause_s, |_, _| 0.0);
+        }
+        log.log(300, |_, _| 1.0);
+        let findings = analyze(&log.trace_of(true, 1));
+        assert!(sure_heat(&findings).is_empty(), "seed {seed}: {:?}", sure_heat(&findings));
+        assert_ne!(findings.policy.class, PolicyClass::Stop, "seed {seed}: {:?}", findings.policy);
+    }
+}
+
+/// Goal: a drive that stops itself, in rows that average its cycles, is not cleared. Method: stops of half a minute in rows of 15 s; the
+/// first burst is the longest, as the drive is cool.
+#[test]
+fn stops_in_rows_of_their_length_are_not_cleared() {
+    for (seed, on_k, off_k) in
+        [(1, 348.0, 334.0), (2, 349.0, 333.0), (3, 347.0, 335.0), (4, 350.0, 334.0), (5, 348.5, 332.0)]
+    {
+        let mut log = Logged::new(seed);
+        log.heats_k = 64.0;
+        log.log(1800, relay(on_k, off_k, 0.0));
+        let findings = analyze(&log.trace_of(true, 15));
+        assert!(!cleared(&findings), "stops at {on_k} K: {:?}", findings.policy);
+    }
+}
+
 /// The same log as writes.
 pub(crate) fn of_writes(log: &Logged, row_s: usize) -> Trace {
     let mut trace = log.trace_of(true, row_s);

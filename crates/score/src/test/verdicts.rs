@@ -46,7 +46,6 @@ fn what_was_mended_stays_mended() {
         (FOREIGN, 810, "TMT2 within TMT1 by a late sensor, which is no burst"),
         (FOREIGN, 7458, "a load that ends cooler than another was released at in reads"),
         (FOREIGN, 12612, "a drive that stops after loads of two kinds, in a log without phases"),
-        (FOREIGN, 11858, "the same with a pause of the host's"),
     ] {
         let run = if foreign { corpus::foreign(number) } else { corpus::labelled(number) };
         let tally = tally::score(&run, &analysis::analyze(&run.trace));
