@@ -56,10 +56,11 @@ use trace::Trace;
 use trace::caveat::SlowdownSeen;
 
 use cause::Judged;
-use cause::evidence::Conclusion;
+use cause::evidence::{Conclusion, Suspect, Weighing};
 use cause::heat::Heat;
 use explain::Sources;
 use findings::{Caveat, Event, SlcCache, Wear};
+use observation::Observation;
 use readings::{SensorReadings, Spikes};
 
 /// The version of the findings' format.
@@ -171,11 +172,27 @@ fn wear(trace: &Trace) -> Option<Wear> {
 /// More written than this many times the stated size, and what ended was not one filling of the cache: it had emptied
 /// meanwhile, or erased blocks ran out.
 const OVER_STATED: f64 = 2.0;
+/// What weighs as much against a cache of a size, as a logarithm, leaves that size untold.
+const UNLIKELY_SIZE: f64 = -1.5;
 
 /// The fast cache as its first end in the run showed it.
 fn slc_cache(trace: &Trace, judged: &[Judged]) -> Option<SlcCache> {
     let full = judged.iter().find(|j| j.verdict.conclusion == Conclusion::SlcFull && !j.drop.at_start)?;
-    if trace.facts.slc_bytes.is_some_and(|stated| full.written_bytes > OVER_STATED * stated as f64) {
+    let too_large = match trace.facts.slc_bytes {
+        Some(stated) => full.written_bytes > OVER_STATED * stated as f64,
+        // A size is told that a cache may have, of one that left some speed.
+        None => {
+            let refuted = |seen: &Weighing| {
+                let of_size = matches!(
+                    seen.observation,
+                    Observation::BeyondAnyCache { .. } | Observation::WrittenAtOnce { .. }
+                );
+                of_size && seen.weights[Suspect::Slc as usize] <= UNLIKELY_SIZE
+            };
+            full.evidence.weighings().iter().any(refuted)
+        }
+    };
+    if too_large || full.drop.level <= 0.0 {
         return None;
     }
     Some(SlcCache {

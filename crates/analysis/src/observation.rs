@@ -62,10 +62,14 @@ pub enum Observation {
     FellElsewhere { from_k: f64, fast_s: f64, elsewhere_s: f64 },
     /// More was written at full speed in another run.
     WrittenElsewhere { written_bytes: u64, elsewhere_bytes: u64 },
+    /// Another time in this run much more was written in one go, as fast.
+    WrittenAtOnce { written_bytes: u64, at_once_bytes: u64 },
     /// The drive ran at full speed while it was hotter.
     RanHotter { full_speed_s: f64 },
     /// ... but not while the threshold stood that it began at: thresholds seem to have moved so often, first then.
     ThresholdMoved { moves: usize, first_s: f64 },
+    /// The drops began at one of two temperatures, in turn.
+    ThresholdsInTurn { low_k: f64, high_k: f64 },
     /// The temperature stayed while the drive was slow.
     StayedAsHot { temp_k: f64, late_k: f64 },
     /// The temperature was held while speed went on falling, by this share of full speed.
@@ -99,7 +103,7 @@ pub enum Observation {
     /// Writing fell after other amounts in the other drops that began at its temperature.
     OtherAmount { written_bytes: u64, drops: usize },
     /// More had been written than a cache of a drive of that size can hold.
-    BeyondAnyCache { written_bytes: u64, capacity_bytes: u64 },
+    BeyondAnyCache { written_bytes: u64, capacity_bytes: Option<u64> },
     /// The cache had been filled before, and this is the speed since.
     CacheFilledBefore,
     /// Speed came back while writing went on.
@@ -201,9 +205,10 @@ impl Observation {
             | Self::HeldBelowThreshold { .. }
             | Self::ThresholdBelowRun { .. }
             | Self::AwayFromThreshold { .. } => Rule::Thresholds,
-            Self::RanHotter { .. } | Self::RanHotterElsewhere { .. } | Self::ThresholdMoved { .. } => {
-                Rule::HotterBefore
-            }
+            Self::RanHotter { .. }
+            | Self::RanHotterElsewhere { .. }
+            | Self::ThresholdMoved { .. }
+            | Self::ThresholdsInTurn { .. } => Rule::HotterBefore,
             Self::StayedAsHot { .. }
             | Self::Held { .. }
             | Self::Stood { .. }
@@ -222,6 +227,7 @@ impl Observation {
             | Self::SameAmount { .. }
             | Self::OtherAmount { .. }
             | Self::BeyondAnyCache { .. }
+            | Self::WrittenAtOnce { .. }
             | Self::CacheFilledBefore
             | Self::BackWhileWriting
             | Self::WritingStayedSlow { .. }

@@ -4,6 +4,7 @@ use super::amounts::{AmountBefore, LEAST_BYTES};
 use super::case::Case;
 use super::evidence::Evidence;
 use super::evidence::Suspect::Slc;
+use super::history::SAME_SPEED;
 use super::likelihood::part_way;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
@@ -20,6 +21,9 @@ const MORE_ELSEWHERE: f64 = -3.0;
 /// A pseudo-SLC cache stores one bit in cells that hold two (MLC), three or four, so that it can be no larger than this share of the
 /// drive. What is written over before it moves on may make a little more of it.
 const MOST_CACHED: f64 = 0.5;
+const BEYOND: f64 = -3.0;
+/// Of a drive of unknown size: the third of an empty one of 2 TB, which most are no larger than, and of 16 TB, which no drive with a cache exceeds.
+const LARGE_BYTES: [f64; 2] = [6.7e11, 5.4e12];
 /// Sizes of caches are spread evenly over the logarithm, up to 150 times the smallest, which take a quarter of a minute to fill: of those that
 /// are not full by then, one in five is within a factor of e.
 const CACHE_ENDS: f64 = 0.2;
@@ -60,11 +64,22 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
         weigh(Observation::WrittenOfStated { written_bytes, stated_bytes }, weight);
     } else if case.written_bytes < LEAST_BYTES && !case.drop.at_start {
         weigh(Observation::LittleWritten { written_bytes }, -2.0);
-    } else if let Some(capacity_bytes) = beyond_any_cache(case) {
-        weigh(Observation::BeyondAnyCache { written_bytes, capacity_bytes }, -3.0);
+    } else if !case.drop.at_start && !case.drop.recovered {
+        let capacity_bytes = case.trace.facts.capacity_bytes;
+        let weight = match capacity_bytes {
+            Some(bytes) if case.written_bytes > MOST_CACHED * bytes as f64 => BEYOND,
+            Some(_) => 0.0,
+            None => BEYOND * part_way(case.written_bytes.ln(), LARGE_BYTES.map(f64::ln)),
+        };
+        if weight < 0.0 {
+            weigh(Observation::BeyondAnyCache { written_bytes, capacity_bytes }, weight);
+        }
     }
     if let Some(elsewhere_bytes) = more_elsewhere(case) {
         weigh(Observation::WrittenElsewhere { written_bytes, elsewhere_bytes }, MORE_ELSEWHERE);
+    }
+    if let Some(at_once_bytes) = more_at_once(case) {
+        weigh(Observation::WrittenAtOnce { written_bytes, at_once_bytes }, MORE_ELSEWHERE);
     }
     if case.drop.at_start && case.history.slow_after_cache(case.drop.level) {
         weigh(Observation::CacheFilledBefore, 4.0);
@@ -102,14 +117,16 @@ fn amount(case: &Case, evidence: &mut Evidence) {
     }
 }
 
+/// What this run wrote in one go another time as fast as it had been before this drop, without a rest, where that is much more.
+fn more_at_once(case: &Case) -> Option<u64> {
+    let before = case.drop.before.filter(|_| !case.drop.at_start)?;
+    let as_fast = case.at_once.iter().filter(|at_once| at_once.bytes_per_s >= (1.0 - SAME_SPEED) * before);
+    let most = as_fast.map(|at_once| at_once.bytes).fold(0.0, f64::max);
+    (most >= MUCH_MORE * case.written_bytes).then_some(most as u64)
+}
+
 /// What another run wrote in one go as fast as this one had been before, where that is much more than was written here.
 fn more_elsewhere(case: &Case) -> Option<u64> {
     let most = case.others.most_bytes(case.op, &case.phase.what, case.drop.before?);
     (most >= MUCH_MORE * case.written_bytes).then_some(most as u64)
-}
-
-/// The drive's capacity, where more had been written than its cache could hold in one piece.
-fn beyond_any_cache(case: &Case) -> Option<u64> {
-    let beyond = |bytes: &u64| case.written_bytes > MOST_CACHED * *bytes as f64;
-    case.trace.facts.capacity_bytes.filter(beyond).filter(|_| !case.drop.at_start)
 }

@@ -1,5 +1,6 @@
 //! Everything that one drop is judged by.
 
+use super::WrittenAtOnce;
 use super::amounts::AmountBefore;
 use super::drops::SpeedDrop;
 use super::heat::Heat;
@@ -46,6 +47,8 @@ pub(crate) struct Case<'a> {
     pub phase: &'a Phase,
     /// Data written since the cache was last empty, as far as the run shows.
     pub written_bytes: f64,
+    /// What was written in one go at full speed, each time.
+    pub at_once: &'a [WrittenAtOnce],
     /// How it looks.
     pub shape: DropShape,
     /// How many drops look like this one, itself counted.

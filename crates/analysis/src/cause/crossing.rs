@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use super::beginning::{Beginning, HostBeginning, RanHotter};
-use super::eras::Eras;
+use super::eras::{Eras, InTurn};
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{heat_row, heat_share};
 use super::left::{SpeedLeft, SpeedsLeft};
@@ -74,7 +74,14 @@ impl CandidateDrop {
         let back = (if_moved - weight) * shared;
         let mut row = [0.0; 5];
         (row[Tmt1 as usize], row[Tmt2 as usize]) = (back, back);
-        let seen = Observation::ThresholdMoved { moves: eras.moves(), first_s: eras.first_s()? };
+        let seen = match eras.in_turn() {
+            // Firmware has two of its own as well.
+            Some(InTurn { low_k, high_k }) => {
+                row[Vendor as usize] = back;
+                Observation::ThresholdsInTurn { low_k, high_k }
+            }
+            None => Observation::ThresholdMoved { moves: eras.moves(), first_s: eras.first_s()? },
+        };
         (back > 0.0).then_some((seen, row))
     }
 }

@@ -3,7 +3,11 @@
 //! Whoever sets TMT1 anew in the middle of a log leaves two thresholds in it, one after the other, and whoever switches it off leaves
 //! full speed above it. Neither says anything against the one that stood when a drop began. That a threshold was moved at all is asked
 //! against all the rest that is known of the drops ([`super::settle`]).
+//! The same holds where two thresholds act in turn, as of two sensors of a drive: what is above the lower one says nothing against it.
 
+use measure::Point;
+
+use super::case::OTHER_THRESHOLD_K;
 use super::drops::SpeedDrop;
 use super::heat::Heat;
 use super::likelihood::ONE_THRESHOLD_K;
@@ -19,10 +23,33 @@ const GRID: f64 = 0.5;
 /// Who moves a threshold does so a few times; what changes more often is none.
 const MOST_MOVES: usize = 4;
 
+/// In one log of twenty that name no settings a threshold was moved, and in one of four or five of those once more: the logarithms of that.
+const MOVED: f64 = 3.0;
+const MOVED_AGAIN: f64 = 1.5;
+/// What begins at two temperatures, and nowhere between, has two thresholds in one of three: the logarithm of that.
+const IN_TURN: f64 = 1.0;
+/// ... and this at most speaks for it that none began between, as a clock may meet them too.
+const MOST_BETWEEN: f64 = 3.0;
+/// Two thresholds in turn show in so many drops at least, and in two at each.
+const LEAST_IN_TURN: usize = 5;
+const LEAST_EACH: usize = 2;
+const APART: f64 = 3.0;
+
 /// Times between which the settings of TMT1 and TMT2 may have stood: none where they are recorded, and where nothing looks moved.
 #[derive(Debug, Default)]
 pub(super) struct Eras {
     moved_s: Vec<f64>,
+    /// The two thresholds, where they act in turn.
+    in_turn: Option<InTurn>,
+    /// How unlikely it is that nothing began between those two by chance, as a logarithm.
+    none_between: f64,
+}
+
+/// Two thresholds that act in turn, in kelvins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InTurn {
+    pub(super) low_k: f64,
+    pub(super) high_k: f64,
 }
 
 impl Eras {
@@ -31,14 +58,38 @@ impl Eras {
         if settings.iter().any(|p| p.value.tmt1_k.is_some() || p.value.tmt2_k.is_some()) {
             return Self::default();
         }
-        let began = began(heat, pieces, drops);
-        let moved_s = moves(&began, &ran_hotter(heat, pieces, drops, &began));
-        if moved_s.len() > MOST_MOVES { Self::default() } else { Self { moved_s } }
+        let mut began = began(heat, pieces, drops);
+        let in_turn = in_turn(heat, &mut began);
+        if in_turn.is_none() {
+            level(heat, &mut began);
+        }
+        let ran_hotter = ran_hotter(heat, pieces, drops, &began, in_turn.map(|found| found.high_k));
+        let in_turn = in_turn.filter(|_| !ran_hotter.contains(&true));
+        let moved_s = moves(&began, &ran_hotter);
+        if in_turn.is_none() && moved_s.len() > MOST_MOVES {
+            return Self::default();
+        }
+        let none_between = in_turn.map_or(0.0, |found| none_between(heat, pieces, drops, &began, found));
+        Self { moved_s, in_turn, none_between }
     }
 
     /// How often thresholds moved.
     pub(super) fn moves(&self) -> usize {
         self.moved_s.len()
+    }
+
+    /// The two thresholds, where they act in turn.
+    pub(super) const fn in_turn(&self) -> Option<InTurn> {
+        self.in_turn
+    }
+
+    /// How unlikely that is, as a logarithm: who moved one once may do so again. `None` where they stood.
+    pub(super) fn unlikely(&self) -> Option<f64> {
+        match self.moves() {
+            0 => None,
+            _ if self.in_turn.is_some() => Some(IN_TURN - self.none_between),
+            moves => Some(MOVED + MOVED_AGAIN * (moves - 1) as f64),
+        }
     }
 
     /// When first, in seconds.
@@ -48,12 +99,13 @@ impl Eras {
 
     /// Which of the settings stood at `t_s`.
     pub(super) fn at(&self, t_s: f64) -> usize {
-        self.moved_s.partition_point(|moved_s| *moved_s <= t_s)
+        let at = self.moved_s.partition_point(|moved_s| *moved_s <= t_s);
+        if self.in_turn.is_some() { at % 2 } else { at }
     }
 
     /// Whether a threshold was moved just when a drop ended, which let it go then.
     pub(super) fn let_go(&self, end_s: f64) -> bool {
-        self.moved_s.contains(&end_s)
+        self.in_turn.is_none() && self.moved_s.contains(&end_s)
     }
 }
 
@@ -65,7 +117,7 @@ struct Began {
     end_s: f64,
 }
 
-/// The drops in order of time, each with the level of those around it.
+/// The drops in order of time.
 fn began(heat: &Heat, pieces: &[Piece], drops: &[SpeedDrop]) -> Vec<Began> {
     let rising = drops.iter().filter(|drop| drop.inside.is_none() && !drop.at_start);
     let mut began: Vec<Began> = rising
@@ -75,6 +127,11 @@ fn began(heat: &Heat, pieces: &[Piece], drops: &[SpeedDrop]) -> Vec<Began> {
         })
         .collect();
     began.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    began
+}
+
+/// Gives each the level of those around it.
+fn level(heat: &Heat, began: &mut [Began]) {
     let scatter_k = SCATTER_K.max(heat.step_k);
     let temps: Vec<f64> = began.iter().map(|began| began.level_k / scatter_k).collect();
     let starts = piece_starts(&temps, GRID, 1, MOVE);
@@ -83,20 +140,77 @@ fn began(heat: &Heat, pieces: &[Piece], drops: &[SpeedDrop]) -> Vec<Began> {
         let level_k = scatter_k * median(&temps[*from..to]);
         began[*from..to].iter_mut().for_each(|began| began.level_k = level_k);
     }
-    began
 }
 
-/// Whether the drive was for long at full speed and hotter than the thresholds of the drops before and after: before the first, between
-/// each two, and after the last.
-fn ran_hotter(heat: &Heat, pieces: &[Piece], drops: &[SpeedDrop], began: &[Began]) -> Vec<bool> {
-    let mut hotter_s = vec![0.0; began.len() + 1];
+/// The two thresholds of drops that begin at one or the other, to and fro, with as much between as tells them apart; each drop then has that
+/// of its own.
+fn in_turn(heat: &Heat, began: &mut [Began]) -> Option<InTurn> {
+    let scatter_k = SCATTER_K.max(heat.step_k);
+    let mut levels: Vec<f64> = began.iter().map(|began| began.level_k).collect();
+    levels.sort_by(f64::total_cmp);
+    let gaps = levels.windows(2).map(|pair| pair[1] - pair[0]).enumerate();
+    let (at, gap_k) = gaps.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (low, high) = levels.split_at(at + 1);
+    let close = |of: &[f64]| of.len() >= LEAST_EACH && of[of.len() - 1] - of[0] <= 2.0 * scatter_k;
+    let apart = gap_k >= (APART * scatter_k).max(OTHER_THRESHOLD_K);
+    let to_and_fro =
+        began.windows(2).filter(|pair| (pair[0].level_k >= high[0]) != (pair[1].level_k >= high[0])).count();
+    if levels.len() < LEAST_IN_TURN || !apart || !close(low) || !close(high) || to_and_fro <= MOST_MOVES {
+        return None;
+    }
+    let found = InTurn { low_k: median(low), high_k: median(high) };
+    for drop in began {
+        drop.level_k = if drop.level_k >= high[0] { found.high_k } else { found.low_k };
+    }
+    Some(found)
+}
+
+/// How unlikely it is, as a logarithm, that what comes by chance never came between two temperatures, by the time at full speed there and
+/// above them. What n drops say counts by the root of n.
+fn none_between(
+    heat: &Heat,
+    pieces: &[Piece],
+    drops: &[SpeedDrop],
+    began: &[Began],
+    InTurn { low_k, high_k }: InTurn,
+) -> f64 {
+    let near_k = ONE_THRESHOLD_K.max(heat.step_k);
+    let (mut between, mut all) = (0.0, 0.0);
+    for reading in at_full_speed(heat, pieces, drops).filter(|reading| reading.value >= low_k - near_k) {
+        all += 1.0;
+        between += f64::from(u8::from((low_k + near_k..high_k - near_k).contains(&reading.value)));
+    }
+    let share = between / f64::max(all, 1.0);
+    (-(1.0 - share).ln() * (began.len() as f64).sqrt()).min(MOST_BETWEEN)
+}
+
+/// Readings at full speed.
+fn at_full_speed<'a>(
+    heat: &Heat<'a>,
+    pieces: &'a [Piece],
+    drops: &[SpeedDrop],
+) -> impl Iterator<Item = &'a Point<f64>> {
     let mut slow = vec![false; pieces.len()];
     drops.iter().for_each(|drop| slow[drop.first..=drop.last].fill(true));
     let full_speed = pieces.iter().zip(slow).filter(|(piece, slow)| !slow && !piece.stopped);
-    for reading in full_speed.flat_map(|(piece, _)| heat.within(piece.start_s, piece.end_s)) {
+    full_speed.flat_map(|(piece, _)| heat.within(piece.start_s, piece.end_s))
+}
+
+/// Whether the drive was for long at full speed and hotter than the thresholds of the drops before and after: before the first, between
+/// each two, and after the last. Of two in turn the higher one counts throughout.
+fn ran_hotter(
+    heat: &Heat,
+    pieces: &[Piece],
+    drops: &[SpeedDrop],
+    began: &[Began],
+    higher_k: Option<f64>,
+) -> Vec<bool> {
+    let mut hotter_s = vec![0.0; began.len() + 1];
+    for reading in at_full_speed(heat, pieces, drops) {
         let gap = began.partition_point(|began| began.start_s <= reading.t.as_secs_f64());
         let around = &began[gap.saturating_sub(1)..(gap + 1).min(began.len())];
-        if around.iter().all(|began| reading.value >= began.level_k + ONE_THRESHOLD_K.max(heat.step_k)) {
+        let over = ONE_THRESHOLD_K.max(heat.step_k);
+        if around.iter().all(|began| reading.value >= higher_k.unwrap_or(began.level_k) + over) {
             hotter_s[gap] += heat.period_s;
         }
     }

@@ -19,7 +19,7 @@ const LEVEL_FACTOR: f64 = 1.02;
 /// ... and one goes on while it stays within this of where it began.
 const ONE_SPEED: f64 = 1.25;
 /// A speed within this share of the speed after the cache was full is that speed.
-const SAME_SPEED: f64 = 0.25;
+pub(super) const SAME_SPEED: f64 = 0.25;
 
 /// Whose sums: the operation, and whether those of drops inside drops, for which the outer speed is the full one.
 pub(super) type Depth = (SegmentOp, bool);

@@ -192,6 +192,7 @@ fn judge_from(
     let all = all_drops(starts, trace, stretches, pieces, heat);
     let mut history = History::new(trace, heat, stretches, pieces, &all);
     let written = Written::new(trace, pieces);
+    let at_once = written.at_once(stretches, pieces, &all);
     let mut shapes: ByShape<usize> = ByShape::new();
     let resumed = resumed::resumed(trace, heat, &starts::loads(trace), stretches, pieces, &all);
     let last_s = resumed::last_s(&resumed, &all, pieces);
@@ -215,6 +216,7 @@ fn judge_from(
             op: stretches[pieces[drop.first].stretch].op,
             phase: phase_of(trace, stretches, pieces, &drop),
             written_bytes: written.until(pieces[drop.first].start_s),
+            at_once: &at_once,
             shape,
             alike: shapes.alike(shape).sum(),
             drop: &drop,
@@ -315,6 +317,13 @@ fn ranges(pieces: &[Piece]) -> Vec<std::ops::Range<usize>> {
     ranges
 }
 
+/// What was written in one go at full speed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WrittenAtOnce {
+    bytes: f64,
+    bytes_per_s: f64,
+}
+
 /// Data written over time, counted anew after what empties the fast cache.
 struct Written<'a> {
     writes: &'a [Interval],
@@ -347,6 +356,31 @@ impl<'a> Written<'a> {
     /// How often the cache had been emptied by `t_s`.
     fn filling(&self, t_s: f64) -> usize {
         self.emptied_s.partition_point(|end_s| *end_s <= t_s)
+    }
+
+    /// What was written at full speed without a rest that empties a cache, each time.
+    fn at_once(&self, stretches: &[Stretch], pieces: &[Piece], drops: &[SpeedDrop]) -> Vec<WrittenAtOnce> {
+        let mut slow = vec![false; pieces.len()];
+        drops.iter().for_each(|drop| slow[drop.first..=drop.last].fill(true));
+        let mut all: Vec<WrittenAtOnce> = Vec::new();
+        let mut open: Option<(usize, f64, WrittenAtOnce)> = None;
+        for (piece, slow) in pieces.iter().zip(slow) {
+            let full = stretches[piece.stretch].op == SegmentOp::Write && !slow && !piece.stopped;
+            let filling = self.filling(piece.start_s);
+            let goes_on = open.as_ref().is_some_and(|(of, ..)| full && *of == filling);
+            if !goes_on {
+                all.extend(open.take().map(|(_, _, at_once)| at_once));
+            }
+            if full {
+                let new = (filling, 0.0, WrittenAtOnce { bytes: 0.0, bytes_per_s: 0.0 });
+                let (_, span_s, at_once) = open.get_or_insert(new);
+                *span_s += piece.span_s();
+                at_once.bytes += piece.mean * piece.span_s();
+                at_once.bytes_per_s = at_once.bytes / *span_s;
+            }
+        }
+        all.extend(open.map(|(_, _, at_once)| at_once));
+        all
     }
 
     /// Bytes written up to `t_s` since the cache was last empty.

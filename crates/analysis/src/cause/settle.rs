@@ -32,9 +32,6 @@ const ANY_QUIET: f64 = 2.5;
 const MOST_HOTTER: f64 = 3.0;
 /// One drive in seven has a threshold of its host's anywhere above 45 °C: so much counts for each drop alone.
 const ANY_SETTING: f64 = 2.0;
-/// In one log of twenty that name no settings a threshold was moved, and in one of four or five of those once more: the logarithms of that.
-const MOVED: f64 = 3.0;
-const MOVED_AGAIN: f64 = 1.5;
 /// As good as impossible, as a logarithm.
 const BARRED: f64 = -60.0;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
@@ -52,7 +49,7 @@ pub(super) fn judge(judged: &mut [Judged], eras: &Eras) {
         return;
     }
     let mut settled = stands.all_settled();
-    let moved = (eras.moves() > 0).then(|| Model::new(judged, Some(eras)));
+    let moved = eras.unlikely().map(|_| Model::new(judged, Some(eras)));
     if let Some(moved) = &moved {
         settled = distinct(settled.into_iter().chain(moved.all_settled()).collect());
     }
@@ -73,8 +70,8 @@ pub(super) fn judge(judged: &mut [Judged], eras: &Eras) {
 
 struct Model {
     drops: Vec<CandidateDrop>,
-    /// How often thresholds moved unseen by it.
-    moves: usize,
+    /// How unlikely it is that thresholds moved unseen as they do by it, as a logarithm; `None` where they stand.
+    moved: Option<f64>,
 }
 
 impl Model {
@@ -106,7 +103,7 @@ impl Model {
             }
             drops.push(drop);
         }
-        Self { drops, moves: moved.map_or(0, Eras::moves) }
+        Self { drops, moved: moved.and_then(Eras::unlikely) }
     }
 
     /// What some beginnings lead to, the likeliest first: all by what is known of each alone and heat if it can be, the same by the
@@ -193,21 +190,16 @@ impl Model {
                 - self.quiet_at_first(&now)
                 - self.quiet_hotter(&now)
                 - self.one_speed(&now)
-                - self.moved(),
-            moved: self.moves > 0,
+                - self.moved.unwrap_or(0.0),
+            moved: self.moved.is_some(),
             drops: now,
         }
-    }
-
-    /// How unlikely it is that thresholds moved unseen, as a logarithm: who moved one once may do so again.
-    fn moved(&self) -> f64 {
-        self.moves.checked_sub(1).map_or(0.0, |more| MOVED + MOVED_AGAIN * more as f64)
     }
 
     /// What weighs that the drive had been hotter at full speed than where most drops of heat began. Each drop counts a share of it,
     /// as a threshold that was moved speaks against none; this is the rest.
     fn ran_hotter(&self, now: &[Standing]) -> f64 {
-        let weight = |ran: RanHotter| if self.moves > 0 { ran.if_moved } else { ran.weight };
+        let weight = |ran: RanHotter| if self.moved.is_some() { ran.if_moved } else { ran.weight };
         let weights: Vec<f64> = self.heat(now).map(|drop| weight(drop.began.ran_hotter)).collect();
         median(&weights) * (1.0 - seen_once(weights.len()))
     }

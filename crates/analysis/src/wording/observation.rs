@@ -133,6 +133,11 @@ pub fn observation(seen: &Observation) -> String {
         Seen::ThresholdMoved { moves, first_s } => format!(
             "A threshold that was changed unrecorded {moves} times, first at about {first_s:.0} s, explains that: the drops began at one temperature, then at another."
         ),
+        Seen::ThresholdsInTurn { low_k, high_k } => format!(
+            "Two alternating thresholds explain that: the drops began at {} or at {}.",
+            at(low_k),
+            at(high_k)
+        ),
         Seen::StayedAsHot { temp_k, late_k } if at(temp_k) == at(late_k) => {
             format!("The temperature levelled off at {} while it was slow.", at(late_k))
         }
@@ -201,11 +206,19 @@ pub fn observation(seen: &Observation) -> String {
                 "It fell after {amount}; {others} that began at the same temperature came after other amounts."
             )
         }
-        Seen::BeyondAnyCache { written_bytes, capacity_bytes } => format!(
+        Seen::WrittenAtOnce { written_bytes, at_once_bytes } => format!(
+            "Another time {} were written at full speed in one go; here it fell after {}.",
+            amount(at_once_bytes),
+            amount(written_bytes)
+        ),
+        Seen::BeyondAnyCache { written_bytes, capacity_bytes: Some(capacity_bytes) } => format!(
             "{} had been written; an SLC cache holds at most a third to half of a drive's {}.",
             amount(written_bytes),
             amount(capacity_bytes)
         ),
+        Seen::BeyondAnyCache { written_bytes, capacity_bytes: None } => {
+            format!("{} had been written; few drives have so large an SLC cache.", amount(written_bytes))
+        }
         Seen::CacheFilledBefore => {
             "The SLC cache had filled before; this is the speed after that.".to_owned()
         }

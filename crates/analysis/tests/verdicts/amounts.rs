@@ -2,12 +2,31 @@
 //! fill up.
 
 use analysis::analyze;
-use analysis::findings::{Caveat, EventKind, PolicyClass};
+use analysis::findings::{Caveat, Event, EventKind, PolicyClass};
 use trace::caveat::Unseen;
 
 use crate::logs::{Logged, heat, relay, sure_heat};
 use crate::of_kind;
 use crate::paused::of_writes;
+
+/// Goal: what falls once after more than any drive can cache is no full cache, and no size of one is told. Method: a load that goes on at half
+/// speed after 7 TB and more, as with half of its link.
+#[test]
+fn no_drive_has_a_cache_of_many_terabytes() {
+    for (seed, gb_per_s) in [(1, 5.8), (2, 7.0), (3, 11.2), (4, 6.5), (5, 9.0)] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 20.0;
+        log.log(1200, |_, _| 1.0);
+        log.log(1200, |_, _| 0.5);
+        let mut trace = of_writes(&log, 1);
+        let full = trace.speeds[0].intervals[600].bytes;
+        trace.speeds[0].intervals.iter_mut().for_each(|row| row.bytes *= gb_per_s * 1e9 / full);
+        let findings = analyze(&trace);
+        assert_eq!(findings.slc_cache, None, "after {:.1} TB", 1.2 * gb_per_s);
+        let surely = |event: &&Event| event.kind == EventKind::SlcExhausted && event.confidence >= 0.7;
+        assert_eq!(findings.events.iter().find(surely), None);
+    }
+}
 
 /// Goal: a cache that is full after one amount, again after each pause, is no threshold, though each filling ends at one temperature. Method:
 /// pauses short enough to be a part of the load, on drives that never throttle.

@@ -25,6 +25,37 @@ fn thresholds_that_moved_far_and_twice_are_heat() {
     }
 }
 
+/// Goal: two thresholds that act in turn are not held against each other. Method: a relay that sets in at the one and the other by turns,
+/// and lets go at one temperature.
+#[test]
+fn thresholds_that_act_in_turn_are_not_denied() {
+    for (seed, low_k, high_k, off_k, slow) in [
+        (1, 343.0, 349.0, 337.0, 0.3),
+        (2, 341.0, 346.0, 337.0, 0.4),
+        (3, 345.0, 352.0, 340.0, 0.25),
+        (4, 340.0, 345.5, 336.0, 0.2),
+        (5, 344.0, 351.0, 341.0, 0.25),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 62.0;
+        let (mut is_slow, mut turn) = (false, 0);
+        log.log(1500, |_, kelvin| {
+            let on_k = if turn % 2 == 0 { low_k } else { high_k };
+            if !is_slow && kelvin >= on_k {
+                is_slow = true;
+            } else if is_slow && kelvin <= off_k {
+                (is_slow, turn) = (false, turn + 1);
+            }
+            if is_slow { slow } else { 1.0 }
+        });
+        let findings = analyze(&log.trace_of(true, 1));
+        assert_eq!(denied(&findings), 0, "{low_k} and {high_k}: {:#?}", findings.events.first());
+        assert!(turn > 4, "{turn} cycles");
+        let none = findings.policy.class == PolicyClass::None && findings.policy.confidence >= 0.7;
+        assert!(!none, "{low_k} and {high_k}: {:?}", findings.policy);
+    }
+}
+
 /// Goal: dips by chance at temperatures that differ are no threshold that moved. Method: a few at 60 and at 75 °C, after minutes there.
 #[test]
 fn dips_at_two_temperatures_are_no_threshold_that_moved() {

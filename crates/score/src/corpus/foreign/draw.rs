@@ -9,6 +9,8 @@ use super::super::draw::CorpusDraw;
 use super::super::recipe::{Logging, Recipe, RecipeKind, RecipeLoad, logging};
 use super::world::{Acts, Air, Cache, Dips, ForeignSensor, Guardian, Power, Set, World};
 
+/// A third of the largest drives that have a cache, of 8 TB.
+const LARGEST_CACHE_BYTES: f64 = 2.7e12;
 /// How often each kind is drawn: as many runs without heat as with it.
 const KINDS: [(RecipeKind, f64); 14] = [
     (RecipeKind::Relay, 9.0),
@@ -222,6 +224,7 @@ fn disturb(draw: &mut CorpusDraw, kind: RecipeKind, world: &mut World, loads: &[
             let written_s: f64 =
                 loads.iter().filter(|load| load.op == Op::Write).map(|load| load.seconds).sum();
             let bytes = world.full[1] * (written_s.max(30.0) * draw.between(0.1, 0.7)).max(10.0);
+            let bytes = bytes.min(LARGEST_CACHE_BYTES);
             let back = if kind == RecipeKind::SlcCliff { 0.0 } else { draw.between(0.3, 0.8) };
             let leaves = draw.between(0.04, 0.6);
             // Emptied more slowly than it is filled when full: writes come and go.
