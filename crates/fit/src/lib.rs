@@ -2,7 +2,7 @@
 //!
 //! # Architecture
 //! Data goes one way: `record -> trace -> data -> fitting -> fitted -> predict -> recommend`.
-//! - [`data`]: what a fit takes from a trace.
+//! - [`data`]: what a fit takes from a trace; `host`: which speeds a log's host asked for.
 //! - `speed`: full speeds, and the seconds that heat held back.
 //! - `heat`: from speeds to temperature, and the likelihood of readings; `chain`: its posterior (the optimum is `analysis::posterior::least`).
 //! - `onset`: thresholds that acted; `throttle`, `regulator`, `stairs`, `two_level`: their numbers, read off a sample's own course; `closed`: their class. `air`, `states`: a second airflow, other power states.
@@ -32,6 +32,7 @@ pub mod data;
 pub mod fitted;
 pub mod fitting;
 mod heat;
+mod host;
 pub mod load;
 pub mod narrow;
 pub mod next;

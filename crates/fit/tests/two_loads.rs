@@ -5,6 +5,7 @@ use fit::simulate::LoadPhase;
 use fit::{Fitted, RunData, fit};
 use measure::Seed;
 use physics::Profile;
+use physics::profile::{Cap, Machine};
 use trace::Trace;
 
 mod known;
@@ -57,4 +58,29 @@ fn a_slower_load_is_not_one_that_heat_holds_back() {
             assert!((again / seen - 1.0).abs() < 0.06, "{load:?}");
         }
     }
+}
+
+/// Goal: a speed that a host holds on a cool drive is no throttle's, in a log that names its phases and says nothing of what they do. Method:
+/// two fifths of full speed before a load that is throttled to half.
+#[test]
+fn a_speed_that_a_host_holds_is_not_throttled() {
+    let phases = [
+        phase("rest", None, 0.0, 30),
+        phase("first", Some(1.0), f64::INFINITY, 300),
+        phase("rest", None, 0.0, 300),
+        phase("held", Some(1.0), 1.2e9, 200),
+        phase("second", Some(1.0), f64::INFINITY, 400),
+    ];
+    let mut drive = drive();
+    let half = Cap { read_bytes_per_s: Some(1.5e9), write_bytes_per_s: Some(0.8e9) };
+    drive.policy[0].machine = Machine::Relay(half);
+    let mut log = record(&drive, [338, 358], &phases);
+    log.phases.iter_mut().for_each(|phase| phase.rate_limit_bytes_per_s = None);
+    let data = [RunData::new(&log, Some(303.15))];
+    let (fitted, check) = Fitted::checked(&data, fit("test", &data, Seed::new(1)).expect("it warms"));
+    let [throttle] = &fitted.best.throttles[..] else { panic!("{:?}", fitted.best.throttles) };
+    let ThrottleAct::Relay([read, _]) = throttle.act else { panic!("{throttle:?}") };
+    assert!((read - 0.5).abs() < 0.02 && throttle.on_k.abs() < 0.5, "{throttle:?}");
+    assert!(fitted.misfits.is_empty(), "{:?}", fitted.misfits);
+    assert_eq!(check.runs[0].loads.len(), 2, "{:?}", check.runs[0].loads);
 }
