@@ -120,8 +120,8 @@ fn amount(case: &Case, evidence: &mut Evidence) {
 /// What this run wrote in one go another time as fast as it had been before this drop, without a rest, where that is much more.
 fn more_at_once(case: &Case) -> Option<u64> {
     let before = case.drop.before.filter(|_| !case.drop.at_start)?;
-    let as_fast = case.at_once.iter().filter(|at_once| at_once.bytes_per_s >= (1.0 - SAME_SPEED) * before);
-    let most = as_fast.map(|at_once| at_once.bytes).fold(0.0, f64::max);
+    let as_fast = case.at_once.partition_point(|at_once| at_once.bytes_per_s < (1.0 - SAME_SPEED) * before);
+    let most = case.at_once.get(as_fast)?.bytes;
     (most >= MUCH_MORE * case.written_bytes).then_some(most as u64)
 }
 

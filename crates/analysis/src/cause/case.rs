@@ -47,7 +47,7 @@ pub(crate) struct Case<'a> {
     pub phase: &'a Phase,
     /// Data written since the cache was last empty, as far as the run shows.
     pub written_bytes: f64,
-    /// What was written in one go at full speed, each time.
+    /// What was written in one go at full speed: the most that was as fast, or faster, by speed.
     pub at_once: &'a [WrittenAtOnce],
     /// How it looks.
     pub shape: DropShape,

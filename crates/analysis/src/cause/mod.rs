@@ -358,7 +358,7 @@ impl<'a> Written<'a> {
         self.emptied_s.partition_point(|end_s| *end_s <= t_s)
     }
 
-    /// What was written at full speed without a rest that empties a cache, each time.
+    /// What was written at full speed without a rest that empties a cache, by speed: the most that was as fast, or faster.
     fn at_once(&self, stretches: &[Stretch], pieces: &[Piece], drops: &[SpeedDrop]) -> Vec<WrittenAtOnce> {
         let mut slow = vec![false; pieces.len()];
         drops.iter().for_each(|drop| slow[drop.first..=drop.last].fill(true));
@@ -380,6 +380,12 @@ impl<'a> Written<'a> {
             }
         }
         all.extend(open.map(|(_, _, at_once)| at_once));
+        all.sort_by(|a, b| a.bytes_per_s.total_cmp(&b.bytes_per_s));
+        let mut most = 0.0f64;
+        for at_once in all.iter_mut().rev() {
+            most = most.max(at_once.bytes);
+            at_once.bytes = most;
+        }
         all
     }
 
