@@ -52,6 +52,12 @@ pub(super) struct InTurn {
     pub(super) high_k: f64,
 }
 
+impl InTurn {
+    fn nearer_k(&self, kelvin: f64) -> f64 {
+        if kelvin - self.low_k < self.high_k - kelvin { self.low_k } else { self.high_k }
+    }
+}
+
 impl Eras {
     pub(super) fn new(trace: &Trace, heat: &Heat, pieces: &[Piece], drops: &[SpeedDrop]) -> Self {
         let settings = trace.settings.points();
@@ -59,18 +65,18 @@ impl Eras {
             return Self::default();
         }
         let mut began = began(heat, pieces, drops);
-        let in_turn = in_turn(heat, &mut began);
-        if in_turn.is_none() {
-            level(heat, &mut began);
+        if let Some(found) = in_turn(heat, &began) {
+            let mut began = began.clone();
+            began.iter_mut().for_each(|drop| drop.level_k = found.nearer_k(drop.level_k));
+            let ran_hotter = ran_hotter(heat, pieces, drops, &began, Some(found.high_k));
+            if !ran_hotter.contains(&true) {
+                let none_between = none_between(heat, pieces, drops, &began, found);
+                return Self { moved_s: moves(&began, &ran_hotter), in_turn: Some(found), none_between };
+            }
         }
-        let ran_hotter = ran_hotter(heat, pieces, drops, &began, in_turn.map(|found| found.high_k));
-        let in_turn = in_turn.filter(|_| !ran_hotter.contains(&true));
-        let moved_s = moves(&began, &ran_hotter);
-        if in_turn.is_none() && moved_s.len() > MOST_MOVES {
-            return Self::default();
-        }
-        let none_between = in_turn.map_or(0.0, |found| none_between(heat, pieces, drops, &began, found));
-        Self { moved_s, in_turn, none_between }
+        level(heat, &mut began);
+        let moved_s = moves(&began, &ran_hotter(heat, pieces, drops, &began, None));
+        if moved_s.len() > MOST_MOVES { Self::default() } else { Self { moved_s, ..Self::default() } }
     }
 
     /// How often thresholds moved.
@@ -110,6 +116,7 @@ impl Eras {
 }
 
 /// A drop that began as the drive warmed up.
+#[derive(Clone)]
 struct Began {
     /// The temperature of its threshold, in kelvins: the usual one of those before and after it that began alike.
     level_k: f64,
@@ -142,9 +149,8 @@ fn level(heat: &Heat, began: &mut [Began]) {
     }
 }
 
-/// The two thresholds of drops that begin at one or the other, to and fro, with as much between as tells them apart; each drop then has that
-/// of its own.
-fn in_turn(heat: &Heat, began: &mut [Began]) -> Option<InTurn> {
+/// The two thresholds of drops that begin at one or the other, to and fro, with as much between as tells them apart.
+fn in_turn(heat: &Heat, began: &[Began]) -> Option<InTurn> {
     let scatter_k = SCATTER_K.max(heat.step_k);
     let mut levels: Vec<f64> = began.iter().map(|began| began.level_k).collect();
     levels.sort_by(f64::total_cmp);
@@ -158,11 +164,7 @@ fn in_turn(heat: &Heat, began: &mut [Began]) -> Option<InTurn> {
     if levels.len() < LEAST_IN_TURN || !apart || !close(low) || !close(high) || to_and_fro <= MOST_MOVES {
         return None;
     }
-    let found = InTurn { low_k: median(low), high_k: median(high) };
-    for drop in began {
-        drop.level_k = if drop.level_k >= high[0] { found.high_k } else { found.low_k };
-    }
-    Some(found)
+    Some(InTurn { low_k: median(low), high_k: median(high) })
 }
 
 /// How unlikely it is, as a logarithm, that what comes by chance never came between two temperatures, by the time at full speed there and

@@ -78,14 +78,17 @@ pub(super) fn paused_once_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch],
 
 /// Whether a load went on for longer before its first pause than ever after: it had to warm the drive up from cool.
 fn first_is_longest<'a>(slices: impl Iterator<Item = &'a Interval>) -> bool {
-    let (mut bursts, mut row_s) = (vec![0.0_f64], 0.0_f64);
+    let (mut bursts, mut row_s, mut end_s) = (vec![0.0_f64], 0.0_f64, f64::NEG_INFINITY);
     for slice in slices {
-        row_s = row_s.max(slice.span_s);
-        match bursts.last_mut() {
-            Some(last) if slice.bytes > 0.0 => *last += slice.span_s,
-            Some(last) if *last > 0.0 => bursts.push(0.0),
-            _ => {}
+        // A pause is slices without any bytes, or none at all.
+        let paused = slice.bytes <= 0.0 || slice.start_s > end_s + slice.span_s / 2.0;
+        if paused && bursts.last().is_some_and(|last| *last > 0.0) {
+            bursts.push(0.0);
         }
+        if let Some(last) = bursts.last_mut().filter(|_| slice.bytes > 0.0) {
+            *last += slice.span_s;
+        }
+        (row_s, end_s) = (row_s.max(slice.span_s), slice.end_s());
     }
     let longest = bursts.iter().skip(1).copied().fold(0.0, f64::max);
     bursts[0] >= (LONGER * longest).max(longest + row_s)
