@@ -58,35 +58,33 @@ pub(crate) struct SlowStretch {
 
 /// Full speeds of reading and writing over all runs.
 pub(crate) fn full(runs: &[RunData]) -> [FittedSpeed; 2] {
-    let stretches = OPS.map(|asked| all(runs, asked));
-    let fastest = stretches.each_ref().map(|stretches| fastest(stretches));
-    [0, 1].map(|op| full_of(&stretches[op], fastest[op]))
+    full_beside(runs, &fastest_loads(runs))
+}
+
+fn full_beside(runs: &[RunData], loads: &LoadSpeeds<'_>) -> [FittedSpeed; 2] {
+    OPS.map(|asked| full_of(&all(runs, asked, loads)))
 }
 
 /// The runs with what each of their loads reaches, where that is less than another of the same operation does: reads at random
 /// beside reads in order. Only a load that heat left alone for a while shows it.
 pub(crate) fn knowing_loads(runs: &[RunData]) -> Vec<RunData> {
-    let mut runs = runs.to_vec();
-    let full = full(&runs);
-    for (asked, full) in OPS.into_iter().zip(full) {
-        let loads = fastest_loads(&runs);
-        let reached = |(_, load): &(bool, &str)| {
-            let of = |run| stretches(run, (asked, Some(load)), &FREE, &loads);
-            let stretches: Vec<LoadStretch> = runs.iter().flat_map(of).collect();
-            let own = full_of(&stretches, fastest(&stretches));
-            (own.seen && own.value < THROTTLED_SHARE * full.value).then(|| ((*load).to_owned(), own.value))
-        };
-        let of_op = loads.keys().filter(|(writes, _)| *writes == (asked == Asked::Write));
-        let reached: Vec<(String, f64)> = of_op.filter_map(reached).collect();
-        for run in &mut runs {
-            let of = |load: &String| reached.iter().find(|(name, _)| name == load).map(|(_, speed)| *speed);
-            let reaches: Vec<Option<f64>> = run.loads.iter().map(of).collect();
-            for step in run.steps.iter_mut().filter(|step| step.asked == asked) {
-                step.reaches = reaches.get(usize::from(step.load)).copied().flatten();
-            }
+    let loads = fastest_loads(runs);
+    let full = full_beside(runs, &loads);
+    let reached = |&(writes, load): &(bool, &str)| {
+        let op = usize::from(writes);
+        let of = |run| stretches(run, (OPS[op], Some(load)), &FREE, &loads);
+        let own = full_of(&runs.iter().flat_map(of).collect::<Vec<_>>());
+        (own.seen && own.value < THROTTLED_SHARE * full[op].value).then_some(own.value)
+    };
+    let reached: LoadSpeeds<'_> = loads.keys().filter_map(|load| Some((*load, reached(load)?))).collect();
+    let knowing = |run: &RunData| {
+        let mut knowing = run.clone();
+        for step in &mut knowing.steps {
+            step.reaches = name(run, step).and_then(|load| reached.get(&load).copied());
         }
-    }
-    runs
+        knowing
+    };
+    runs.iter().map(knowing).collect()
 }
 
 /// Operations that run as fast as they go.
@@ -104,11 +102,12 @@ struct LoadStretch {
     before: Option<f64>,
 }
 
-/// The fastest of medians of a few seconds of each load: whether it writes, and what it does.
-type FastestLoads<'a> = BTreeMap<(bool, &'a str), f64>;
+/// A speed of each load in GB/s: whether it writes, and what it does.
+type LoadSpeeds<'a> = BTreeMap<(bool, &'a str), f64>;
 
-fn fastest_loads(runs: &[RunData]) -> FastestLoads<'_> {
-    let mut fastest = FastestLoads::new();
+/// The fastest of medians of a few seconds of each load.
+fn fastest_loads(runs: &[RunData]) -> LoadSpeeds<'_> {
+    let mut fastest = LoadSpeeds::new();
     for run in runs {
         for steps in run.steps.windows(TOP).filter(|steps| steps.iter().all(|step| step.goes_on(&steps[0]))) {
             if let Some(name) = name(run, &steps[0]) {
@@ -131,10 +130,9 @@ fn median_speed(steps: &[LoadStep]) -> f64 {
 }
 
 /// Stretches of an operation; what the verdict takes for a full cache may be all there is of it.
-fn all(runs: &[RunData], asked: Asked) -> Vec<LoadStretch> {
-    let fastest = fastest_loads(runs);
+fn all(runs: &[RunData], asked: Asked, loads: &LoadSpeeds<'_>) -> Vec<LoadStretch> {
     let all = |but: &[Label]| {
-        runs.iter().flat_map(|run| stretches(run, (asked, None), but, &fastest)).collect::<Vec<_>>()
+        runs.iter().flat_map(|run| stretches(run, (asked, None), but, loads)).collect::<Vec<_>>()
     };
     Some(all(&OTHERS))
         .filter(|some| some.iter().any(|stretch| stretch.speeds.len() >= 4 * TOP))
@@ -146,8 +144,9 @@ fn fastest(stretches: &[LoadStretch]) -> f64 {
     stretches.iter().flat_map(|stretch| stretch.speeds.windows(TOP)).map(median_of).fold(0.0, f64::max)
 }
 
-/// Full speed from its stretches; `fastest` is their fastest.
-fn full_of<'a>(stretches: &'a [LoadStretch], fastest: f64) -> FittedSpeed {
+/// Full speed from its stretches.
+fn full_of<'a>(stretches: &'a [LoadStretch]) -> FittedSpeed {
+    let fastest = fastest(stretches);
     if fastest <= 0.0 {
         let any = stretches.iter().flat_map(|stretch| &stretch.speeds).copied().fold(0.0, f64::max);
         return FittedSpeed { value: any, sd: 0.1 * any, seen: false };
@@ -232,7 +231,7 @@ fn stretches(
     run: &RunData,
     (asked, load): (Asked, Option<&str>),
     but: &[Label],
-    fastest: &FastestLoads<'_>,
+    fastest: &LoadSpeeds<'_>,
 ) -> Vec<LoadStretch> {
     let mut stretches: Vec<LoadStretch> = Vec::new();
     let mut open: Option<(usize, Vec<f64>)> = None;
@@ -261,7 +260,7 @@ fn stretches(
 }
 
 /// Speed of another load in the last minute, where that went right before, over its fastest; four fifths of that were faster.
-fn before(run: &RunData, from: usize, fastest: &FastestLoads<'_>) -> Option<f64> {
+fn before(run: &RunData, from: usize, fastest: &LoadSpeeds<'_>) -> Option<f64> {
     let (last, first) = (run.steps[..from].last()?, run.steps.get(from)?);
     if last.goes_on(first) {
         return None;
@@ -359,11 +358,11 @@ mod test {
     #[test]
     fn a_load_that_begins_slow_shows_no_full_speed() {
         let stretch = |speeds: Vec<f64>, before: f64| [LoadStretch { speeds, before: Some(before) }];
-        let even = |before: f64| full_of(&stretch(vec![0.6; 100], before), 0.6);
+        let even = |before: f64| full_of(&stretch(vec![0.6; 100], before));
         assert!(!even(0.5).seen);
         assert!(even(1.0).seen, "the other one was not slow");
         let falls = stretch([vec![1.0; 20], vec![0.6; 80]].concat(), 0.5);
-        let full = full_of(&falls, 1.0);
+        let full = full_of(&falls);
         assert!(full.seen && (full.value - 1.0).abs() < 1e-9, "{full:?}");
     }
 }

@@ -20,7 +20,6 @@ mod wear;
 
 pub use caveat::{Caveat, HostThreshold};
 pub use life::LifeCounters;
-pub use phases::LONGEST_STOP_S;
 pub use phases::MINOR_SHARE;
 pub use phases::infer_phases;
 pub use sensors::STUCK_WHILE_OTHERS_MOVED_K;

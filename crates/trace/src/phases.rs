@@ -9,7 +9,6 @@ mod busy;
 mod pauses;
 
 use self::busy::BusyLoad;
-pub use self::pauses::LONGEST_STOP_S;
 use self::pauses::Stops;
 use super::{LoadTotal, Phase, Trace, load_totals};
 use crate::SegmentOp;

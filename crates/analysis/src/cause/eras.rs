@@ -118,7 +118,7 @@ impl Eras {
 /// A drop that began as the drive warmed up.
 #[derive(Clone)]
 struct Began {
-    /// The temperature of its threshold, in kelvins: the usual one of those before and after it that began alike.
+    /// The temperature at which it began, in kelvins; once levelled that of its threshold, the usual one of those around it.
     level_k: f64,
     start_s: f64,
     end_s: f64,

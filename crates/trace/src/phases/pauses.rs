@@ -5,7 +5,7 @@ use crate::{SegmentOp, Trace, load_totals};
 use measure::Point;
 
 /// Nothing moving for longer than this is no load, unless it looks like a drive's own: drives that stop when hot were back after 15 to 60 s.
-pub const LONGEST_STOP_S: f64 = 90.0;
+const LONGEST_STOP_S: f64 = 90.0;
 /// ... as where it comes again and again for much the same time, as in a case that cools slowly.
 const LONGEST_RECURRING_S: f64 = 240.0;
 
