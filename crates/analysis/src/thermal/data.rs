@@ -25,6 +25,10 @@ const LEAST_LOAD_S: f64 = 30.0;
 const LOADED: f64 = 0.01;
 /// A row this long is longer than a sensor lags: whether its time is that of its beginning or of its end makes a difference.
 const LONG_ROW_S: f64 = 4.0;
+/// A drive at rest is cooler than this in most rooms: one that is hotter in its first reading may have been at work for long.
+const AT_REST_K: f64 = 318.0;
+/// A load that warms a drive up by less than this share of what its readings moved is not what moved them.
+const BY_LOAD: f64 = 0.5;
 /// One reading in so many seconds is enough, and so many altogether.
 const ENOUGH_S: f64 = 4.0;
 const ENOUGH: f64 = 300.0;
@@ -47,6 +51,8 @@ pub(super) struct ThermalData {
     pub early_s: Vec<f64>,
     /// By how much the temperature rose from the first reading to the second, in kelvins, where the load was there already.
     pub rising_k: f64,
+    /// By how much it was hotter in the first reading of a log than drives at rest are, in kelvins.
+    pub warm_k: f64,
 }
 
 impl ThermalData {
@@ -93,6 +99,9 @@ impl ThermalData {
             true => (readings[1].value - readings[0].value).max(0.0),
             false => 0.0,
         };
+        // A run that is described begins with its load; a log may begin anywhere.
+        let begins_anywhere = trace.phases.iter().any(|phase| phase.inferred);
+        let warm_k = if begins_anywhere { (readings[0].value - AT_REST_K).max(0.0) } else { 0.0 };
         let mut early_s = vec![0.0];
         early_s.extend((heat.slice_s >= LONG_ROW_S).then_some(heat.slice_s));
         let load_s = [0, 1].map(|op: usize| load[op].iter().filter(|l| **l > LOADED).count() as f64 * cell_s);
@@ -109,12 +118,25 @@ impl ThermalData {
             step_k: heat.step_k,
             early_s,
             rising_k,
+            warm_k,
         })
     }
 
     /// Whether there was enough of writing (0) or reading (1) to tell what it does.
     pub(super) fn is_loaded(&self, op: usize) -> bool {
         self.load_s[op] >= LEAST_LOAD_S
+    }
+
+    /// Whether a drive of so many kelvins for each GB/s of writing and reading warms up, under the most that was asked of it, by a good part
+    /// of what its readings moved: else it was something else that moved them.
+    pub(super) fn is_warmed_by_load(&self, gain_k: [f64; 2]) -> bool {
+        let [write, read] = &self.load;
+        let rise_k = write.iter().zip(read).map(|(write, read)| gain_k[0] * write + gain_k[1] * read);
+        let (low_k, high_k) = self
+            .readings
+            .iter()
+            .fold((f64::INFINITY, 0.0f64), |(low, high), (_, k)| (low.min(*k), high.max(*k)));
+        rise_k.fold(0.0, f64::max) >= BY_LOAD * (high_k - low_k)
     }
 
     /// The lowest reading, in kelvins.

@@ -57,9 +57,10 @@ pub(crate) fn thermal(trace: &Trace, heat: &Heat, unread: f64) -> (Thermal, Opti
     if floor_k > coolest_k + ABOVE_COOLEST_K {
         return nothing(HeatingUnknown::WarmerAtRest { floor_k, coolest_k });
     }
+    let by_load = data.is_warmed_by_load([0, 1].map(|op: usize| range(&|drive| drive.gain_k[op]).0));
     let gain = |op: usize| {
         let (value, low, high) = blurred(range(&|drive| drive.gain_k[op]), GAIN_BLUR);
-        (data.is_loaded(op) && high <= GAIN_KNOWN * low).then_some((value, [low, high]))
+        (data.is_loaded(op) && by_load && high <= GAIN_KNOWN * low).then_some((value, [low, high]))
     };
     let (write, read) = (gain(0), gain(1));
     // A sensor's lag and a fast part of the drive look the same from outside: both are held possible.

@@ -215,8 +215,9 @@ impl<'a> PoleModel<'a> {
     fn misses_prior(&self, theta: &[f64], drive: &PoleDrive) -> Vec<f64> {
         let off = |value: f64, (mean, sd): (f64, f64)| (value - mean) / sd;
         let mut missed = drive.gain_k.map(|gain_k| off(gain_k.ln(), LN_GAIN)).to_vec();
-        missed.push(off(theta[FLOOR], (self.data.readings[0].1, FLOOR_SD_K)));
-        missed.push(off(theta[WARM], (0.0, WARM_SD_K.hypot(self.data.rising_k))));
+        missed.push(off(theta[FLOOR], (self.data.readings[0].1, FLOOR_SD_K.hypot(self.data.warm_k))));
+        let warm_sd_k = WARM_SD_K.hypot(self.data.rising_k).hypot(self.data.warm_k);
+        missed.push(off(theta[WARM], (0.0, warm_sd_k)));
         let shape = theta[SHAPE..].iter().zip(&self.shape_prior);
         missed.extend(shape.map(|(value, prior)| off(*value, *prior)));
         missed.extend(theta[self.bent_at()..].iter().map(|logit| off(*logit, LOGIT_BENT)));
