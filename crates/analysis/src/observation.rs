@@ -143,6 +143,8 @@ pub enum Observation {
         within: usize,
         temp_k: f64,
     },
+    /// So many others began at that temperature, and so many of them are thermal.
+    FellOtherwise { drops: usize, thermal: usize, temp_k: f64 },
     /// So many others are as deep and as long, and so many falls within longer slowdowns; and so many of all are thermal.
     LooksAlike {
         drops: usize,
@@ -192,6 +194,7 @@ impl Observation {
             | Self::Hot { .. }
             | Self::Cool { .. }
             | Self::BeganAlike { .. }
+            | Self::FellOtherwise { .. }
             | Self::HotterWhileThrottled { .. }
             | Self::SlowedInOtherRun { .. }
             | Self::FellElsewhere { .. }

@@ -80,6 +80,8 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"began_alike","drops":12,"temp_k":338"#,
     r#""kind":"began_alike","drops":12,"within":5,"temp_k":338"#,
     r#""kind":"began_alike","drops":0,"within":1,"temp_k":338"#,
+    r#""kind":"fell_otherwise","drops":12,"thermal":3,"temp_k":338"#,
+    r#""kind":"fell_otherwise","drops":1,"thermal":0,"temp_k":338"#,
     r#""kind":"hotter_while_throttled","by_k":8"#,
     r#""kind":"further_within","by_k":5"#,
     r#""kind":"same_speed_left","drops":0,"thermal":0"#,

@@ -53,6 +53,8 @@ const LATE: f64 = 0.3;
 const LATE_K: f64 = 1.5;
 /// Speed that comes back while writing goes on is no full cache.
 const BACK_FROM_CACHE: f64 = -2.0;
+/// That a threshold acts each time is known as if so many drops had begun at it, all by heat.
+const ACTS: f64 = 2.0;
 /// Further away than so many standard deviations is nothing.
 const REACH: f64 = 4.0;
 
@@ -102,6 +104,8 @@ pub(super) struct RunSums {
     /// Drops of the drive's own, and of any heat whose threshold is not known: of all operations, and of each.
     own: Onsets,
     own_of: BTreeMap<u8, Onsets>,
+    /// Of each operation and depth, all drops, and those of heat.
+    fell: BTreeMap<(u8, bool), [Onsets; 2]>,
     /// Drops of the host's thresholds by how far above them they began.
     host: BTreeMap<i64, f64>,
     host_drops: f64,
@@ -127,6 +131,7 @@ impl RunSums {
             }
         }
         let (mut own, mut own_of) = (Onsets::default(), BTreeMap::<u8, Onsets>::new());
+        let mut fell: BTreeMap<(u8, bool), [Onsets; 2]> = BTreeMap::new();
         let (mut host, mut host_drops) = (BTreeMap::new(), 0.0);
         let mut shapes: ByShape<(usize, Shares)> = ByShape::new();
         let mut releases = Releases::default();
@@ -142,6 +147,9 @@ impl RunSums {
                 left.add(speed, apart);
             }
             if !drop.began.at_start {
+                let [all, by_heat] = fell.entry((op(drop), drop.began.of.1)).or_default();
+                all.add(drop.began.temp_k, 1.0);
+                by_heat.add(drop.began.temp_k, heat_share(shares));
                 let share = own_share(drop, shares);
                 own.add(drop.began.temp_k, share);
                 own_of.entry(op(drop)).or_default().add(drop.began.temp_k, share);
@@ -151,7 +159,7 @@ impl RunSums {
                 }
             }
         }
-        Self { own, own_of, host, host_drops, shapes, releases, left, heat, within }
+        Self { own, own_of, fell, host, host_drops, shapes, releases, left, heat, within }
     }
 
     /// What the other drops show about this one, and what it weighs.
@@ -160,7 +168,7 @@ impl RunSums {
         drop: &CandidateDrop,
         standing: &Standing,
     ) -> Vec<(Observation, [f64; 5])> {
-        let [chance, others, alike, _, further, within, left] = self.rows(drop, standing);
+        let [chance, others, alike, _, further, within, left, otherwise] = self.rows(drop, standing);
         let now = &standing.shares;
         let Beginning { stay_s_per_k, temp_k, .. } = drop.began;
         let (drops, sums) = self.alike(drop);
@@ -170,6 +178,10 @@ impl RunSums {
         if counts(&others) {
             let drops = self.near(drop, now).round() as usize;
             seen.push((Observation::BeganAlike { drops, within: 0, temp_k }, others));
+        }
+        if counts(&otherwise) {
+            let [drops, thermal] = self.fell_there(drop, now).map(|drops| drops.round() as usize);
+            seen.push((Observation::FellOtherwise { drops, thermal, temp_k }, otherwise));
         }
         // The sums hold the drop itself.
         let like_it = drops.saturating_sub(1);
@@ -220,8 +232,8 @@ impl RunSums {
         stairs(self.within[drop.place].0)
     }
 
-    /// What chance, the thresholds of others, the shape and where speed came back weigh for a drop.
-    pub(super) fn rows(&self, drop: &CandidateDrop, standing: &Standing) -> [[f64; 5]; 7] {
+    /// What chance, the thresholds of others, the shape, where speed came back and the rest weigh for a drop.
+    pub(super) fn rows(&self, drop: &CandidateDrop, standing: &Standing) -> [[f64; 5]; 8] {
         let now = &standing.shares;
         let began = &drop.began;
         let (count, alike) = self.alike(drop);
@@ -248,12 +260,15 @@ impl RunSums {
                 others[suspect as usize] = self.host(drop, now, host);
             }
         }
+        // A threshold that is met acts, and does not leave most of what begins there to something else.
+        let [there, by_heat] = self.fell_there(drop, now);
+        let otherwise = heat_row(((by_heat + ACTS) / (there + ACTS)).ln());
         let release = self.release(drop, now).map_or([0.0; 5], |(_, row)| row);
         let alike = shape::row(count, &alike, now);
         let mut left = self.left(drop, standing).map_or([0.0; 5], |(_, row)| row);
         // A full cache is rare beforehand, so that either says most for it: that others look alike and left the same speed is one reason.
         left[Slc as usize] = beyond(left[Slc as usize], alike[Slc as usize]);
-        [chance, others, alike, release, self.further_row(drop), self.within_row(drop), left]
+        [chance, others, alike, release, self.further_row(drop), self.within_row(drop), left, otherwise]
     }
 
     /// Density of thresholds of the drive's own at this temperature: one that others began at, or a new one. A drive may have one for all it
@@ -292,13 +307,17 @@ impl RunSums {
         (((1.0 - known) * host.per_k + by_others) / host.per_k).ln().max(0.0)
     }
 
+    /// How many others of this operation and depth began there, and how many of them are heat.
+    fn fell_there(&self, drop: &CandidateDrop, now: &Shares) -> [f64; 2] {
+        let Some(fell) = self.fell.get(&(op(drop), drop.began.of.1)) else { return [0.0; 2] };
+        let itself = if drop.began.at_start { [0.0; 2] } else { [1.0, heat_share(now)] };
+        [0, 1].map(|at: usize| (fell[at].near(drop) - itself[at]).max(0.0))
+    }
+
     /// How many others began there, those of heat.
     fn near(&self, drop: &CandidateDrop, now: &Shares) -> f64 {
-        let reach_k = 2.0 * drop.began.spread_k;
-        let (low, high) = (cell(drop.began.temp_k - reach_k), cell(drop.began.temp_k + reach_k));
-        let near: f64 = self.own.by_cell.range(low..=high).map(|(_, share)| share).sum();
         let itself = if drop.began.at_start { 0.0 } else { own_share(drop, now) };
-        (near - itself).max(0.0)
+        (self.own.near(drop) - itself).max(0.0)
     }
 
     /// How often a drop like this one comes by chance, by the others: those that look like it, and where those are few, all as
@@ -336,6 +355,13 @@ impl Onsets {
     fn add(&mut self, temp_k: f64, share: f64) {
         *self.by_cell.entry(cell(temp_k)).or_default() += share;
         self.drops += share;
+    }
+
+    /// How many began where a drop did.
+    fn near(&self, drop: &CandidateDrop) -> f64 {
+        let reach_k = 2.0 * drop.began.spread_k;
+        let (low, high) = (cell(drop.began.temp_k - reach_k), cell(drop.began.temp_k + reach_k));
+        self.by_cell.range(low..=high).map(|(_, share)| share).sum()
     }
 
     /// Density at the beginning of another drop, `itself` of which is one of these.

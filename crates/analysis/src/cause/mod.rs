@@ -15,6 +15,7 @@ pub(crate) mod drops;
 mod elsewhere;
 mod eras;
 pub(crate) mod evidence;
+mod governed;
 pub(crate) mod heat;
 mod history;
 mod left;
@@ -239,7 +240,7 @@ fn judge_from(
     beat::weigh(&mut judged, heat.slice_s);
     schedule::weigh(&mut judged, stretches, pieces, heat);
     uneven::weigh(&mut judged, stretches, pieces);
-    settle::judge(&mut judged, &history.eras);
+    settle::judge(&mut judged, &history.eras, heat);
     undecidable::weigh(&mut judged, pieces);
     for (index, earlier) in resumed.iter().enumerate() {
         if let Some(earlier) = *earlier {

@@ -69,8 +69,9 @@ pub(crate) struct Release {
     pub temp_k: f64,
     /// How much cooler than the hottest around its beginning, in kelvins.
     pub cooled_k: f64,
-    /// Logarithm of its length in seconds, and the standard deviation of that.
-    length: f64,
+    /// Logarithm of its length in seconds, ...
+    pub length: f64,
+    /// ... and the standard deviation of that.
     length_spread: f64,
     /// By how much that logarithm grew in a kelvin, at the end.
     length_per_k: f64,

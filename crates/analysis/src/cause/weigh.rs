@@ -27,7 +27,7 @@ const USUAL_LIMIT_K: f64 = 343.0;
 /// A drive at rest wanders by up to so much with its room, and is warmed up from there by so much: between the two in proportion.
 const REST_K: f64 = 3.0;
 const WARM_K: f64 = 8.0;
-const BARELY_WARM: f64 = -4.0;
+const BARELY_WARM: f64 = -2.5;
 /// A threshold of the drive's own, in a kelvin: one in 40 K above the usual limit, fewer where it is cool, and
 /// at the critical temperature every drive has one.
 const OWN_PER_K: f64 = 0.03;
@@ -35,7 +35,7 @@ const OWN_PER_K: f64 = 0.03;
 const RARER_K: f64 = 16.0;
 const COOL: f64 = -6.0;
 /// ... but not less than this, one in 55: that none of the drives measured has a threshold so low is no proof that no drive has.
-const COOLEST: f64 = -4.0;
+const COOLEST: f64 = -3.0;
 const CRITICAL_PER_K: f64 = 0.2;
 /// One drive in three has its threshold at the temperature that it warns of (WCTEMP).
 const AT_WARNING: f64 = 1.0 / 3.0;

@@ -270,6 +270,9 @@ pub fn observation(seen: &Observation) -> String {
             };
             format!("Speed fell at the same temperature {more}{within}.")
         }
+        Seen::FellOtherwise { drops, thermal, .. } => {
+            format!("{} began at that temperature; {}.", others(*drops, 0), of_them(*thermal, *drops))
+        }
         Seen::HotterWhileThrottled { by_k } => {
             format!("The drive was throttled already, and {by_k:.0} K hotter than when that began.")
         }
