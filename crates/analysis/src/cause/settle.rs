@@ -36,8 +36,8 @@ const ANY_SETTING: f64 = 2.0;
 /// As good as impossible, as a logarithm.
 const BARRED: f64 = -60.0;
 /// What a likelihood is off by in each drop, as a logarithm, for all that is not modelled. By the drops of 262 runs that heat slowed down
-/// and of 15 that it was taken for, all by others' simulators: nine of ten of the first are likelier by more than 0.5 a drop, and ten of
-/// the others by less.
+/// and of 15 that it was taken for, all by others' simulators: nine of ten of the first are likelier by more than 0.5 a drop, and eight
+/// of the others by less.
 const INEXACT: f64 = 0.6;
 /// ... of those beyond so many: fewer are allowed for by the root that they count by.
 const FEW: f64 = 14.0;
