@@ -5,15 +5,15 @@
 //! was what governed. A firmware's fixed duty cycle has one length, and says nothing here.
 
 use super::beginning::Beginning;
-use crate::segment::median;
+use super::release::Release;
+use crate::line::Line;
+use crate::segment::{median, median_and_deviation};
 
 /// Fewer drops do not show what goes with what.
 const LEAST: usize = 8;
 /// What it weighs at most, as a logarithm: against a temperature, and for one.
 const MOST: f64 = 3.0;
 const MOST_FOR: f64 = 1.5;
-/// A median absolute deviation of a normal distribution in standard deviations.
-const NORMAL: f64 = 1.48;
 /// Standard deviation of the difference of two readings: of noise, in kelvins, and of each rounded to steps.
 const NOISE_K: f64 = 0.2;
 const ROUNDED: f64 = 0.41;
@@ -22,80 +22,58 @@ const ROUNDED: f64 = 0.41;
 /// it had got to than one temperature does, and one distance. `step_k` is the sensor's resolution, `slice_s` how long a speed lasts.
 pub(super) fn by_time<'a>(drops: impl Iterator<Item = &'a Beginning>, step_k: f64, slice_s: f64) -> f64 {
     let outer = drops.filter(|began| !began.of.1);
-    let ended = outer.filter_map(|began| {
-        let release = began.release?;
-        let by_k = began.temp_k - release.temp_k;
-        Some(Cooled { to_k: release.temp_k, by_k, length: release.length })
-    });
-    let ended: Vec<Cooled> = ended.collect();
+    let ended = outer.filter_map(|began| Some((began.temp_k, began.release?)));
+    let ended: Vec<(f64, Release)> = ended.collect();
     if ended.len() < LEAST {
         return 0.0;
     }
-    let middle = |of: fn(&Cooled) -> f64| median(&ended.iter().map(of).collect::<Vec<_>>());
-    let in_a_slice_k = middle(|one| one.by_k) * (slice_s / middle(|one| one.length).exp()).min(1.0);
-    explained(&ended, NOISE_K.hypot(ROUNDED * step_k).hypot(ROUNDED * in_a_slice_k))
-}
-
-/// How far a drop took the temperature.
-struct Cooled {
-    /// Where to, in kelvins.
-    to_k: f64,
-    /// By how much it was cooler there than at its beginning, in kelvins.
-    by_k: f64,
-    /// Logarithm of its length in seconds.
-    length: f64,
+    let to_k: Vec<f64> = ended.iter().map(|(_, release)| release.temp_k).collect();
+    let by_k: Vec<f64> = ended.iter().map(|(onset_k, release)| onset_k - release.temp_k).collect();
+    let lengths: Vec<f64> = ended.iter().map(|(_, release)| release.length).collect();
+    let in_a_slice_k = median(&by_k) * (slice_s / median(&lengths).exp()).min(1.0);
+    explained(&to_k, &by_k, &lengths, NOISE_K.hypot(ROUNDED * step_k).hypot(ROUNDED * in_a_slice_k))
 }
 
 /// By how much better lengths explain where drops ended than one temperature, and one distance, do; or else by how much better one
-/// temperature does than both others, which counts the other way: as a logarithm. What n say counts by the root of n.
-fn explained(ended: &[Cooled], least_k: f64) -> f64 {
-    let n = ended.len() as f64;
-    let mean = |of: fn(&Cooled) -> f64| ended.iter().map(of).sum::<f64>() / n;
-    let (length, by_k) = (mean(|one| one.length), mean(|one| one.by_k));
-    let with: f64 = ended.iter().map(|one| (one.length - length) * (one.by_k - by_k)).sum();
-    let spread: f64 = ended.iter().map(|one| (one.length - length).powi(2)).sum();
+/// temperature does than both others, which counts the other way: as a logarithm. What n say counts by the root of n. `to_k` is where
+/// each ended and `by_k` how much cooler that is than where it began; lengths are logarithms of seconds, and no scatter is below `least_k`.
+fn explained(to_k: &[f64], by_k: &[f64], lengths: &[f64], least_k: f64) -> f64 {
+    let scatter = |values: &[f64]| median_and_deviation(values).1.max(least_k);
+    let (to_one, by_one) = (scatter(to_k), scatter(by_k));
+    let line = Line::through(lengths, by_k);
     // Longer pauses leave a drive cooler; what is the other way around is no cooling.
-    let slope = (with / spread.max(f64::MIN_POSITIVE)).max(0.0);
-    let off = |of: &dyn Fn(&Cooled) -> f64| scatter(ended.iter().map(of).collect(), least_k);
-    let by_length = off(&|one| one.by_k - slope * one.length);
-    let (to_one, by_one) = (off(&|one| one.to_k), off(&|one| one.by_k));
+    let cools = line.slope > 0.0;
+    let by_length = if cools { scatter(&line.off(lengths, by_k).collect::<Vec<_>>()) } else { by_one };
     let by_time = (to_one.min(by_one) / by_length).ln().max(0.0);
     let by_temperature = (by_one.min(by_length) / to_one).ln().max(0.0);
-    ((by_time - by_temperature) * n.sqrt()).clamp(-MOST_FOR, MOST)
-}
-
-/// Standard deviation of most of these, in kelvins, and no less than `least_k`.
-fn scatter(values: Vec<f64>, least_k: f64) -> f64 {
-    let middle = median(&values);
-    let off: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
-    (NORMAL * median(&off)).max(least_k)
+    ((by_time - by_temperature) * (to_k.len() as f64).sqrt()).clamp(-MOST_FOR, MOST)
 }
 
 #[cfg(test)]
 mod test {
     use super::*;
 
-    fn drops(of: impl Fn(f64) -> (f64, f64)) -> Vec<Cooled> {
-        let lengths_s = (0..40).map(|at| 4.0 + f64::from(at * 7 % 23));
-        let drop = |length_s: f64| {
-            let (from_k, to_k) = of(length_s);
-            Cooled { to_k, by_k: from_k - to_k, length: length_s.ln() }
-        };
-        lengths_s.map(drop).collect()
+    /// What drops of many lengths, in seconds, show that begin and end at temperatures by their length, in kelvins.
+    fn shown(of: impl Fn(f64) -> (f64, f64), logarithm: impl Fn(f64) -> f64) -> f64 {
+        let lengths_s: Vec<f64> = (0..40).map(|at| 4.0 + f64::from(at * 7 % 23)).collect();
+        let (from_k, to_k): (Vec<f64>, Vec<f64>) = lengths_s.iter().copied().map(of).unzip();
+        let by_k: Vec<f64> = from_k.iter().zip(&to_k).map(|(from, to)| from - to).collect();
+        let lengths: Vec<f64> = lengths_s.into_iter().map(logarithm).collect();
+        explained(&to_k, &by_k, &lengths, 0.5)
     }
 
     /// Goal: pauses that end wherever the drive has cooled to are told from a threshold that lets go at one temperature, also where that
     /// takes longer from hotter beginnings, and from a cycle of one length. Where it takes any time, that speaks for the threshold.
     #[test]
     fn pauses_are_governed_by_their_length_and_thresholds_are_not() {
-        let host = drops(|length_s| (340.0, 340.0 - 3.0 * (1.0 + length_s / 4.0).ln()));
-        assert_eq!(explained(&host, 0.5), MOST);
-        let thermostat = drops(|length_s| (330.0 + 3.0 * (1.0 + length_s / 4.0).ln(), 330.0));
-        assert_eq!(explained(&thermostat, 0.5), 0.0);
-        let other_loads = drops(|length_s| (330.0 + length_s * 7.0 % 5.0, 327.0));
-        assert_eq!(explained(&other_loads, 0.5), -MOST_FOR);
-        let mut cycle = drops(|length_s| (330.0 + length_s % 3.0, 325.0 + length_s % 3.0));
-        cycle.iter_mut().for_each(|one| one.length = 2.0);
-        assert_eq!(explained(&cycle, 0.5), 0.0);
+        let cools_k = |length_s: f64| 3.0 * (1.0 + length_s / 4.0).ln();
+        let host = shown(|length_s| (340.0, 340.0 - cools_k(length_s)), f64::ln);
+        assert_eq!(host, MOST);
+        let thermostat = shown(|length_s| (330.0 + cools_k(length_s), 330.0), f64::ln);
+        assert_eq!(thermostat, 0.0);
+        let other_loads = shown(|length_s| (330.0 + length_s * 7.0 % 5.0, 327.0), f64::ln);
+        assert_eq!(other_loads, -MOST_FOR);
+        let cycle = shown(|length_s| (330.0 + length_s % 3.0, 325.0 + length_s % 3.0), |_| 2.0);
+        assert_eq!(cycle, 0.0);
     }
 }

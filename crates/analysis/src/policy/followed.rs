@@ -3,7 +3,7 @@
 use super::{GAVE_WAY_LATER, HELD_K, HELD_S, ONE_LEVEL, gave_way, until_s, variations};
 use crate::cause::Judged;
 use crate::cause::heat::Heat;
-use crate::segment::{LEVEL_S, Piece, Stretch, median};
+use crate::segment::{LEVEL_S, Piece, Stretch, median, median_and_deviation};
 
 /// A regulator that comes to rest sinks by less and less: this much is no rounding of I/Os, and no chance beyond three
 /// standard errors.
@@ -59,14 +59,12 @@ fn sank(stretches: &[Stretch], pieces: &[Piece], all: &[Judged], judged: &Judged
         return false;
     }
     let stretch = &stretches[pieces[judged.drop.first].stretch];
-    // Median, and its standard error from the median of the distances to it: 1.4826 makes that a standard deviation,
-    // 1.2533 is what a median is worse by than a mean.
+    // Median, and its standard error: 1.2533 is what a median is worse by than a mean.
     let between = |from: f64, to: f64| {
         let at_s = |share: f64| judged.start_s + share * span_s;
         let speeds = stretch.speeds(at_s(from), at_s(to));
-        let middle = median(&speeds);
-        let off: Vec<f64> = speeds.iter().map(|speed| (speed - middle).abs()).collect();
-        (middle, 1.2533 * 1.4826 * median(&off) / (speeds.len() as f64).sqrt())
+        let (middle, deviation) = median_and_deviation(&speeds);
+        (middle, 1.2533 * deviation / (speeds.len() as f64).sqrt())
     };
     // The very beginning and end hold a little of the neighbours' speed.
     let ((early, early_error), (late, late_error)) = (between(0.05, 0.35), between(0.65, 0.95));

@@ -275,6 +275,14 @@ fn middle(values: &mut [f64]) -> f64 {
     *values.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
+/// The median, and the standard deviation that the distances from it make where a few values are far off: of a normal distribution it is
+/// 1.4826 of their median.
+pub(crate) fn median_and_deviation(values: &[f64]) -> (f64, f64) {
+    let median = median(values);
+    let mut off: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
+    (median, 1.4826 * middle(&mut off))
+}
+
 /// The lower and the upper quarter; `None` of nothing.
 pub(crate) fn quarters(values: &[f64]) -> Option<(f64, f64)> {
     let mut sorted = values.to_vec();

@@ -9,8 +9,6 @@
 const LOST: f64 = 0.04;
 /// ... and from so many standard deviations of a slice on, all slices together: the deepest of the ways that noise alone goes.
 const CLEAR: f64 = 4.0;
-/// Of a normal distribution, the standard deviation over the median distance from the middle.
-const OF_MEDIAN: f64 = 1.4826;
 /// What is lost at once at the cut is a step, whatever came just before it: the mean loss up to the cut is this share of that in
 /// so many slices after it, or more.
 const NO_STEP: f64 = 0.25;
@@ -36,9 +34,7 @@ pub(super) fn began(x: &[f64], from: usize, cut: usize) -> Option<usize> {
     crate::work::count(cut - from);
     // The second half of what lies before the cut may sink already.
     let half = from + (cut - from).div_ceil(2);
-    let before = super::median(&x[from..half]);
-    let off: Vec<f64> = x[from..half].iter().map(|x| (x - before).abs()).collect();
-    let noise = OF_MEDIAN * super::median(&off);
+    let (before, noise) = super::median_and_deviation(&x[from..half]);
     let lost: Vec<f64> = x[from..cut].iter().map(|x| before - x).collect();
     let sinks = sinks(&lost, half - from).map(|bin| (from + bin, NO_STEP));
     let bursts = bursts(&lost, half - from, noise).map(|bin| (from + bin, NO_STEP_OF_BURSTS));

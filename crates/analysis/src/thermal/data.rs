@@ -2,7 +2,6 @@
 
 use crate::cause::heat::Heat;
 use crate::findings::SegmentOp;
-use measure::Point;
 use trace::Trace;
 use trace::caveat::HeatingUnknown;
 
@@ -75,7 +74,7 @@ impl ThermalData {
         if end_s < LEAST_SPAN_S {
             return Err(HeatingUnknown::ShortRun);
         }
-        if range_k(readings) < LEAST_RANGE_K {
+        if range_k(readings.iter().map(|p| p.value)) < LEAST_RANGE_K {
             return Err(HeatingUnknown::EvenTemperature);
         }
         let cell_s = CELL_S.max(heat.period_s);
@@ -132,11 +131,7 @@ impl ThermalData {
     pub(super) fn is_warmed_by_load(&self, gain_k: [f64; 2]) -> bool {
         let [write, read] = &self.load;
         let rise_k = write.iter().zip(read).map(|(write, read)| gain_k[0] * write + gain_k[1] * read);
-        let (low_k, high_k) = self
-            .readings
-            .iter()
-            .fold((f64::INFINITY, 0.0f64), |(low, high), (_, k)| (low.min(*k), high.max(*k)));
-        rise_k.fold(0.0, f64::max) >= BY_LOAD * (high_k - low_k)
+        rise_k.fold(0.0, f64::max) >= BY_LOAD * range_k(self.readings.iter().map(|(_, kelvin)| *kelvin))
     }
 
     /// The lowest reading, in kelvins.
@@ -150,14 +145,17 @@ fn window(trace: &Trace, heat: &Heat) -> f64 {
     let last_s = (trace.end_s() - WINDOW_S).max(0.0);
     let begins_s = (0..).map(|half| 0.5 * WINDOW_S * f64::from(half)).take_while(|from_s| *from_s <= last_s);
     let mut begins_s = begins_s.chain(std::iter::once(last_s));
-    let moves = |from_s: &f64| range_k(heat.within(*from_s, from_s + WINDOW_S)) >= LEAST_RANGE_K;
+    let moves = |from_s: &f64| {
+        range_k(heat.within(*from_s, from_s + WINDOW_S).iter().map(|p| p.value)) >= LEAST_RANGE_K
+    };
     begins_s.find(moves).unwrap_or(0.0)
 }
 
 /// From the lowest of these readings to the highest, in kelvins.
-fn range_k(readings: &[Point<f64>]) -> f64 {
-    let values = || readings.iter().map(|reading| reading.value);
-    (values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min)).max(0.0)
+fn range_k(readings: impl Iterator<Item = f64>) -> f64 {
+    let wider = |(low, high): (f64, f64), kelvin: f64| (low.min(kelvin), high.max(kelvin));
+    let (low_k, high_k) = readings.fold((f64::INFINITY, f64::NEG_INFINITY), wider);
+    (high_k - low_k).max(0.0)
 }
 
 /// Adds `amount` over the cells from `from_s` to `to_s`, as a rate.
