@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use crate::kernel::case::Case;
-use crate::kernel::guest::{Guest, Kernel, on_each_kernel, scratch};
+use crate::kernel::guest::{Guest, Kernel, again_if_the_kernel_hangs, on_each_kernel, scratch};
 use crate::kernel::vssd::server::Bell;
 
 on_each_kernel!(files_network_and_drives_reach_the_host);
@@ -53,6 +53,25 @@ fn a_guest_that_dies_at_boot_is_started_again() {
     let endless = Guest::on(Kernel::V6_1).broken_starts(2).script("while true; do usleep 100000; done");
     let text = failure(|| drop(endless.timeout(Duration::from_secs(1)).run()));
     assert!(text.contains("the guest took over 1s"), "{text}");
+}
+
+/// Goal: a kernel that hangs costs no test, once. Method: guests that end with what a kernel says of a worker that hangs.
+#[test]
+fn a_test_whose_kernel_hangs_runs_once_more() {
+    let hangs = "echo '<3>INFO: task kworker/0:0:7 blocked for more than 120 seconds.' >/dev/kmsg
+        section here; echo here; echo c >/proc/sysrq-trigger";
+    let mut runs = 0;
+    again_if_the_kernel_hangs(|| {
+        runs += 1;
+        drop(Guest::on(Kernel::V6_1).script(if runs == 1 { hangs } else { "true" }).run());
+    });
+    assert_eq!(runs, 2);
+    let text = failure(|| {
+        again_if_the_kernel_hangs(|| drop(Guest::on(Kernel::V6_1).script(hangs).run()));
+    });
+    assert!(text.contains("hung twice") && text.contains("kworker/0:0:7"), "{text}");
+    let other = failure(|| again_if_the_kernel_hangs(|| panic!("for another reason, after {runs}")));
+    assert_eq!(other, "for another reason, after 2");
 }
 
 #[test]

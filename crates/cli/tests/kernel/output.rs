@@ -67,6 +67,11 @@ impl Output {
         self.file("dmesg")
     }
 
+    /// Whether a worker of the kernel's own waited for ever, which ended the guest (`hung_task_panic`, set by its `init`).
+    pub(super) fn kernel_hung(&self) -> bool {
+        self.file("console").contains("INFO: task kworker/")
+    }
+
     /// Fails when the kernel, or the guest's own beginning, has met what must not be.
     pub(super) fn must_be_in_order(&self) {
         let missing = self.file("modules-missing");
@@ -88,11 +93,17 @@ impl Output {
     /// Everything that helps to understand a failure.
     pub(super) fn everything(&self) -> String {
         let job = self.scratch.path().join("job");
-        let sections = fs::read_dir(self.folder()).into_iter().flatten();
-        let mut files: Vec<PathBuf> = sections.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        files.sort();
+        let within = |folder: PathBuf| {
+            let entries = fs::read_dir(folder).into_iter().flatten();
+            let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+            paths.sort();
+            paths
+        };
+        // Of all cases, where none is turned to yet.
+        let sections = within(self.folder()).into_iter();
+        let files = sections.flat_map(|path| if path.is_dir() { within(path) } else { vec![path] });
         let mut text = String::new();
-        for file in files.into_iter().chain([job.join("console"), job.join("qemu")]) {
+        for file in files.chain([job.join("console"), job.join("qemu")]) {
             let content = String::from_utf8_lossy(&fs::read(&file).unwrap_or_default()).into_owned();
             if !content.trim().is_empty() {
                 let name = file.strip_prefix(&job).unwrap_or(&file).display();
