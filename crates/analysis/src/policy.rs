@@ -136,7 +136,7 @@ fn mechanisms(
         found.push((Stop, 0.98));
     } else if levels::are_the_hosts_two(trace, drops) {
         found.push((TwoLevel, 0.99));
-    } else if levels::are_two(judged, drops) {
+    } else if levels::are_two(heat, judged, drops) {
         found.push((TwoLevel, 0.95));
     } else if bursty(pieces, drops) && !cycles(drops, &released) {
         found.push((DutyCycled, if heat.slice_s < BLURRED_S { 0.98 } else { 0.7 }));

@@ -248,8 +248,9 @@ impl RunSums {
         // Of drops that share a threshold one was the first, and had none to go by.
         let first = 1.0 / (1.0 + self.near(drop, now));
         let own = (self.own_per_k(drop, now) / began.own_per_k).ln();
-        // What is slowed down already and got hotter meets another threshold, if any: that no other began here says nothing.
-        let further = self.further(drop).map_or(0.0, |(heat, _)| heat);
+        // What is slowed down already and got hotter meets another threshold, if any, and what holds on while others come and go within it
+        // is met once: that no other began here says nothing.
+        let further = self.further(drop).map_or(0.0, |(heat, _)| heat).max(self.within[drop.place].0);
         let own = if own > 0.0 { own * (1.0 - first) } else { own * (1.0 - further) };
         others[Vendor as usize] = own;
         if began.host_unknown {

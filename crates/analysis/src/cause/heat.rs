@@ -80,7 +80,7 @@ impl<'a> Heat<'a> {
     }
 
     /// How much of a movement its readings hide, in kelvins: the sensor's resolution, and a little noise.
-    pub(super) fn hides_k(&self) -> f64 {
+    pub(crate) fn hides_k(&self) -> f64 {
         if self.step_k > 0.0 { self.step_k.max(NOISE_K) } else { WHOLE_K }
     }
 

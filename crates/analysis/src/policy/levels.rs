@@ -16,6 +16,8 @@ use trace::Trace;
 const LATE_K: f64 = 0.9;
 /// A release as low as this below TMT2 was held until the lower threshold.
 const LATCHED_K: f64 = 5.0;
+/// A hysteresis of so many times what a sensor hides is one.
+const SHOWN_STEPS: f64 = 3.5;
 /// So often a second threshold has to show: once, a speed that sinks in two steps is one of many.
 const LEAST_TIMES: usize = 2;
 
@@ -84,12 +86,14 @@ pub(super) fn are_the_hosts_two(trace: &Trace, drops: &[&Judged]) -> bool {
 
 /// The same where nobody knows what TMT1 and TMT2 are: most drops go on to a second threshold, which is hotter each time, holds until the
 /// drive has cooled, and leads to no third.
-pub(super) fn are_two(all: &[Judged], drops: &[&Judged]) -> bool {
+pub(super) fn are_two(heat: &Heat, all: &[Judged], drops: &[&Judged]) -> bool {
+    // A fine sensor shows a narrow hysteresis.
+    let shows_k = HYSTERESIS_K.min(SHOWN_STEPS * heat.hides_k());
     let further: Vec<(&Judged, &Judged)> =
         drops.iter().filter_map(|judged| Some((*judged, outer(all, judged)?))).collect();
     let is_second = |(judged, outer): &&(&Judged, &Judged)| {
         let hotter = judged.crossed_k.zip(outer.crossed_k).is_some_and(|(own_k, outer_k)| own_k > outer_k);
-        let holds = cooled_k(judged).is_none_or(|cooled_k| cooled_k >= HYSTERESIS_K);
+        let holds = cooled_k(judged).is_none_or(|cooled_k| cooled_k >= shows_k);
         hotter && holds && outer.drop.inside.is_none()
     };
     let second = further.iter().filter(is_second).count();

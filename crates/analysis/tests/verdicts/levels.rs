@@ -104,3 +104,27 @@ fn a_load_much_slower_than_another_is_not_at_full_speed() {
         assert_eq!(said["label"], if share == 1.0 { "full_speed" } else { "unknown" }, "{of}");
     }
 }
+
+/// Goal: a first threshold that is met once, as it never lets go, is one of two. Method: a light throttle that holds on and leaves the drive
+/// heating, and a heavy relay some kelvins above it; of 150 drawn so, five of the 38 that were a relay's alone.
+#[test]
+fn a_threshold_that_holds_while_a_hotter_one_comes_and_goes_is_one_of_two() {
+    for seed in [6, 17, 21, 22, 24] {
+        let mut log = Logged::new(seed);
+        let mut between = |low: f64, high: f64| low + (high - low) * log.random();
+        let light_k = between(338.0, 352.0);
+        let heavy_k = light_k + between(3.0, 8.0);
+        let (light, heavy, hysteresis_k) = (between(0.6, 0.85), between(0.2, 0.4), between(2.0, 4.0));
+        log.heats_k = 1.3 * (heavy_k - 312.0) / light;
+        let (mut held, mut further) = (false, relay(heavy_k, heavy_k - hysteresis_k, heavy / light));
+        log.log(1500, |second, kelvin| {
+            held |= kelvin >= light_k;
+            let share = further(second, kelvin);
+            if held { light * share } else { 1.0 }
+        });
+        let policy = analyze(&of_writes(&log)).policy;
+        assert_eq!(policy.class, PolicyClass::TwoLevel, "{light_k} K and {heavy_k} K: {policy:?}");
+        let onset_k = policy.onset_k.expect("it was met");
+        assert!((onset_k - light_k).abs() <= 1.0, "{light_k} K: {onset_k}");
+    }
+}
