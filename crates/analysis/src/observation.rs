@@ -116,6 +116,8 @@ pub enum Observation {
     WritingStayedSlow { share: f64, written_bytes: u64 },
     /// It fell once, to a level at which it stayed: a full cache and a threshold look the same.
     HeatOrCache,
+    /// It fell once, as hot as it ever was at full speed, to a level at which it stayed: a threshold and another change look the same.
+    FellOnce,
     /// The page cache lies between.
     ThroughPageCache,
     /// It lasted.
@@ -246,6 +248,7 @@ impl Observation {
             Self::OtherwiseExplained { .. }
             | Self::LooksAlike { .. }
             | Self::SameSpeedLeft { .. }
+            | Self::FellOnce
             | Self::AsSlowAsBefore { .. } => Rule::Alike,
             Self::Scheduled { .. }
             | Self::AsSoonFromCool { .. }

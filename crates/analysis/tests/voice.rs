@@ -63,6 +63,7 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"paused","span_s":58.0"#,
     r#""kind":"writing_stayed_slow","share":0.03,"written_bytes":107374182400"#,
     r#""kind":"heat_or_cache""#,
+    r#""kind":"fell_once""#,
     r#""kind":"through_page_cache""#,
     r#""kind":"lasted","span_s":226"#,
     r#""kind":"little_lost""#,

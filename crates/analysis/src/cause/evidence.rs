@@ -193,7 +193,8 @@ impl Evidence {
             Conclusion::Heat(_) => &[odds.likeliest],
             Conclusion::SomeHeat => &HEAT,
             Conclusion::SlcFull => &[Slc],
-            Conclusion::NotHeat | Conclusion::Unknown => &[Other],
+            Conclusion::NotHeat => &[Slc, Other],
+            Conclusion::Unknown => &[Other],
         };
         let with = log_odds(&self.total, winners);
         let support = |row: &[f64; 5]| {

@@ -221,7 +221,8 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
 /// slow already always creeps.
 fn crept(case: &Case, began: &Beginning, evidence: &mut Evidence) {
     let Beginning { stay_s_per_k, at_start: false, .. } = *began else { return };
-    if case.fell_over_s().is_some() || case.drop.inside.is_some() {
+    let lasts = !case.drop.recovered && !case.drop.stops(case.pieces);
+    if case.fell_over_s().is_some() || case.drop.inside.is_some() || lasts {
         return;
     }
     let weight = -(stay_s_per_k / CREEPS_S_PER_K).ln().clamp(0.0, CREPT) * seen_once(case.alike);

@@ -236,6 +236,9 @@ pub fn observation(seen: &Observation) -> String {
         Seen::HeatOrCache => {
             "Writes fell once and stayed there: a full SLC cache and a throttle look the same.".to_owned()
         }
+        Seen::FellOnce => {
+            "Speed fell once, at the hottest full speed of the run, and stayed there: a throttle and another lasting change look the same.".to_owned()
+        }
         Seen::ThroughPageCache => {
             "The phase uses buffered I/O: its speed is partly the page cache's.".to_owned()
         }
