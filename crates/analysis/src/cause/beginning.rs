@@ -21,6 +21,12 @@ pub(crate) struct Beginning {
     pub full_speed_s: f64,
     /// How many of the caches that are not full yet end in a second of writing, by what was written since the cache was last empty.
     pub cache_ends_per_s: f64,
+    /// Whether a rest may have emptied a part of a cache that had been full.
+    pub refilled: bool,
+    /// Whether nothing was asked for within it for long enough to empty a part of a cache.
+    pub rested: bool,
+    /// Whether speed came back.
+    pub recovered: bool,
     /// How often a host changes its mind at least, per second, where nobody knows what was asked for; else 0.
     pub least_rate_per_s: f64,
     /// The stretch of the load that it lies in.
@@ -50,6 +56,11 @@ pub(crate) struct Beginning {
 }
 
 impl Beginning {
+    /// Whether nothing moved.
+    pub(super) fn stopped(&self) -> bool {
+        self.left.is_some_and(|left| left.stopped())
+    }
+
     /// The same if the threshold moved unseen, before or after.
     pub(super) fn moved(self) -> Self {
         Self {

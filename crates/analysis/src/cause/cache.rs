@@ -6,6 +6,7 @@ use super::evidence::Evidence;
 use super::evidence::Suspect::Slc;
 use super::history::SAME_SPEED;
 use super::likelihood::part_way;
+use crate::COOL_K;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
 
@@ -62,6 +63,8 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
             0.0
         };
         weigh(Observation::WrittenOfStated { written_bytes, stated_bytes }, weight);
+    } else if case.refilled {
+        // How much of it was empty is not known.
     } else if case.written_bytes < LEAST_BYTES && !case.drop.at_start {
         weigh(Observation::LittleWritten { written_bytes }, -2.0);
     } else if !case.drop.at_start && !case.drop.recovered {
@@ -111,7 +114,10 @@ fn amount(case: &Case, evidence: &mut Evidence) {
             evidence.weigh_heat(seen, -SAME_AMOUNT, &[(Slc, SAME_AMOUNT_CACHE)]);
         }
         Some(AmountBefore::Differs { drops }) => {
-            evidence.weigh(Observation::OtherAmount { written_bytes, drops }, &[(Slc, OTHER_AMOUNT)]);
+            // Where no drive has a threshold, it did.
+            let cool = case.onset_k().is_some_and(|onset_k| onset_k < COOL_K);
+            let weight = if case.refilled && cool { 0.0 } else { OTHER_AMOUNT };
+            evidence.weigh(Observation::OtherAmount { written_bytes, drops }, &[(Slc, weight)]);
         }
         None => {}
     }
@@ -119,7 +125,7 @@ fn amount(case: &Case, evidence: &mut Evidence) {
 
 /// What this run wrote in one go another time as fast as it had been before this drop, without a rest, where that is much more.
 fn more_at_once(case: &Case) -> Option<u64> {
-    let before = case.drop.before.filter(|_| !case.drop.at_start)?;
+    let before = case.drop.before.filter(|_| !case.drop.at_start && !case.refilled)?;
     let as_fast = case.at_once.partition_point(|at_once| at_once.bytes_per_s < (1.0 - SAME_SPEED) * before);
     let most = case.at_once.get(as_fast)?.bytes;
     (most >= MUCH_MORE * case.written_bytes).then_some(most as u64)

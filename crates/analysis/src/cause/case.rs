@@ -25,6 +25,9 @@ pub(super) const SETTLING_S: f64 = 60.0;
 /// below" it): a kelvin and a half, and one of rounding.
 pub(super) const REGULATOR_MARGIN_K: f64 = 2.6;
 
+/// Drives empty a part of their fast cache in a rest of some seconds.
+const RESTED_S: f64 = 5.0;
+
 /// So many drops within another one are a cycle of their own.
 const CYCLES: usize = 2;
 
@@ -49,6 +52,8 @@ pub(crate) struct Case<'a> {
     pub written_bytes: f64,
     /// What was written in one go at full speed: the most that was as fast, or faster, by speed.
     pub at_once: &'a [WrittenAtOnce],
+    /// Whether the load before had left this speed, as of a full cache, until it ended: a rest may have emptied a part of it.
+    pub refilled: bool,
     /// How it looks.
     pub shape: DropShape,
     /// How many drops look like this one, itself counted.
@@ -164,7 +169,7 @@ impl Case<'_> {
     /// Whether nothing was written for so long during it that a cache may have emptied.
     pub(crate) fn rested(&self) -> bool {
         let within = &self.pieces[self.drop.first..=self.drop.last];
-        within.iter().any(|piece| piece.stopped && piece.span_s() >= super::EMPTYING_PAUSE_S)
+        within.iter().any(|piece| piece.stopped && piece.span_s() >= RESTED_S)
     }
 
     /// How long the speed took to fall, level by level, to nearly where it stayed, in seconds; `None` where it fell at once.

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use super::beginning::{Beginning, HostBeginning, RanHotter};
 use super::eras::{Eras, InTurn};
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
-use super::evidence::{heat_row, heat_share};
+use super::evidence::{Suspect, heat_row, heat_share};
 use super::left::{SpeedLeft, SpeedsLeft};
 use super::likelihood::{CELL_K, Shares, cell, kelvin, known_share, mean_of_counts, normal};
 use super::release::Releases;
@@ -172,7 +172,7 @@ impl RunSums {
         let now = &standing.shares;
         let Beginning { stay_s_per_k, temp_k, .. } = drop.began;
         let (drops, sums) = self.alike(drop);
-        let every_s = 1.0 / self.rate_per_s(drop, now);
+        let every_s = 1.0 / self.rate_per_s(drop, now, Other);
         let mut seen = vec![(Observation::ByChance { stay_s_per_k, every_s }, chance)];
         let counts = |row: &[f64; 5]| row.iter().any(|weight| weight.abs() > 0.01);
         if counts(&others) {
@@ -208,7 +208,7 @@ impl RunSums {
         }
         let (seen, weight) = self.releases.weigh(&drop.began.release?, heat_share(now));
         let mut row = heat_row(weight);
-        row[Slc as usize] = BACK_FROM_CACHE;
+        row[Slc as usize] = if drop.began.rested { 0.0 } else { BACK_FROM_CACHE };
         Some((seen, row))
     }
 
@@ -242,8 +242,10 @@ impl RunSums {
             true => (SLOW_BEGINNING / (PAST_K + HYSTERESIS_K) / ANYWHERE_PER_K).ln(),
             false => (rate_per_s * began.stay_s_per_k / ANYWHERE_PER_K).ln(),
         };
-        chance[Other as usize] = by(self.rate_per_s(drop, now));
-        chance[Slc as usize] = by(began.cache_ends_per_s);
+        chance[Other as usize] = by(self.rate_per_s(drop, now, Other));
+        // A cache that a rest empties in part is full again soon, as often as it was.
+        let again = if began.refilled { self.rate_per_s(drop, now, Slc) } else { 0.0 };
+        chance[Slc as usize] = by(began.cache_ends_per_s.max(again));
         let mut others = [0.0; 5];
         // Of drops that share a threshold one was the first, and had none to go by.
         let first = 1.0 / (1.0 + self.near(drop, now));
@@ -323,10 +325,11 @@ impl RunSums {
 
     /// How often a drop like this one comes by chance, by the others: those that look like it, and where those are few, all as
     /// deep and up to ten times as long or short. A speed that wobbles falls for any time.
-    fn rate_per_s(&self, drop: &CandidateDrop, now: &Shares) -> f64 {
-        let alike = (self.alike(drop).1[Other as usize] - now[Other as usize]).max(0.0);
-        let as_deep = self.shapes.as_deep(drop.shape).map(|(_, shares)| shares[Other as usize]);
-        let as_deep = (as_deep.sum::<f64>() - now[Other as usize]).max(alike);
+    fn rate_per_s(&self, drop: &CandidateDrop, now: &Shares, of: Suspect) -> f64 {
+        let of = of as usize;
+        let alike = (self.alike(drop).1[of] - now[of]).max(0.0);
+        let as_deep = self.shapes.as_deep(drop.shape).map(|(_, shares)| shares[of]);
+        let as_deep = (as_deep.sum::<f64>() - now[of]).max(alike);
         let others = alike + (as_deep - alike) * FEW_ALIKE / (FEW_ALIKE + alike);
         // The first had none to go by, the second one, and so on: their geometric mean.
         let seen_per_s = mean_of_counts(RATE_DROPS, 1.0 + others) / (RATE_S + drop.began.full_speed_s);

@@ -79,6 +79,11 @@ impl SpeedLeft {
         (!stopped).then(|| Self { place, level: level.ln(), spread, stands })
     }
 
+    /// Whether nothing moved.
+    pub(super) fn stopped(&self) -> bool {
+        self.level <= STOPPED
+    }
+
     pub(super) const fn stands(&self) -> bool {
         self.stands
     }

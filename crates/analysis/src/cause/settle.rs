@@ -14,8 +14,9 @@ use super::eras::Eras;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{HEAT, Suspect, heat_share};
 use super::heat::Heat;
-use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, seen_once, shares};
+use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, part_way, seen_once, shares};
 use super::{governed, left, release, shape};
+use crate::findings::SegmentOp;
 use crate::observation::Observation;
 use crate::segment::median;
 
@@ -33,6 +34,10 @@ const ANY_QUIET: f64 = 2.5;
 const MOST_HOTTER: f64 = 3.0;
 /// One drive in seven has a threshold of its host's anywhere above 45 °C: so much counts for each drop alone.
 const ANY_SETTING: f64 = 2.0;
+/// What it weighs that writing never came back but over a rest, from so many times on in part, and when it may have done so all the same.
+const ONLY_BY_RESTS: f64 = 2.0;
+const REST_SHOWS: [f64; 2] = [4.0, 8.0];
+const MAY_COME_BACK: f64 = 0.1;
 /// As good as impossible, as a logarithm.
 const BARRED: f64 = -60.0;
 /// What a likelihood is off by in each drop, as a logarithm, for all that is not modelled. By the drops of 262 runs that heat slowed down
@@ -122,10 +127,12 @@ impl Model {
         let heat_or_chance = |is_heat: &dyn Fn(usize) -> bool| {
             self.without(|at| if is_heat(at) { &[Other] } else { &[Tmt1, Tmt2, Vendor] })
         };
+        let caches = self.caches();
         let of_one =
             [self.without(|_| &[Other, Slc]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
+        let of_one = of_one.into_iter().chain(caches.clone());
         let of_both = self.parts().into_iter().map(|part| heat_or_chance(&|at| part[at]));
-        let of_one = of_one.into_iter().map(|from| self.settle(from, &[]));
+        let of_one = of_one.map(|from| self.settle(from, &[]));
         let of_both = of_both.map(|from| {
             let settled = self.settle(from, &[]);
             Settled { likelihood: settled.likelihood - BOTH, ..settled }
@@ -133,11 +140,26 @@ impl Model {
         let mut distinct = distinct(of_one.chain(of_both).collect());
         // That nothing was heat explains a run even where nothing settles there; it is told as the other explanation.
         let mut no_heat = self.settle(heat_or_chance(&|_| false), &HEAT);
+        if let Some(caches) = caches.map(|from| self.settle(from, &HEAT)) {
+            no_heat = if caches.likelihood > no_heat.likelihood { caches } else { no_heat };
+        }
         no_heat.once -= NEVER_HEAT;
         if !distinct.iter().any(|known| known.differing(&no_heat) == 0) {
             distinct.push(no_heat);
         }
         distinct
+    }
+
+    /// All writing by a cache that rests empty in part, and the rest by chance; `None` where none may be. A full cache stops nothing.
+    fn caches(&self) -> Option<Vec<Standing>> {
+        let slow = |began: &Beginning| began.of.0 == SegmentOp::Write && !began.stopped();
+        let any = self.drops.iter().any(|drop| drop.began.refilled && slow(&drop.began));
+        any.then(|| {
+            self.without(|at| match slow(&self.drops[at].began) {
+                true => &[Tmt1, Tmt2, Vendor, Other],
+                false => &[Tmt1, Tmt2, Vendor, Slc],
+            })
+        })
     }
 
     /// What is known of each drop alone, with some suspects much less likely.
@@ -201,6 +223,7 @@ impl Model {
                 - self.quiet_hotter(&now)
                 - self.one_speed(&now)
                 - self.by_time(&now)
+                - self.by_rests(&now)
                 - self.moved.unwrap_or(0.0),
             moved: self.moved.is_some(),
             drops: now,
@@ -275,6 +298,17 @@ impl Model {
     /// How unlikely it is that a temperature governed when drops of heat ended, as a logarithm.
     fn by_time(&self, now: &[Standing]) -> f64 {
         governed::by_time(self.heat(now).map(|drop| &drop.began), self.step_k, self.slice_s)
+    }
+
+    /// How unlikely it is that writing that heat slowed down never came back but over a rest, as a logarithm: a rest empties a cache, and a
+    /// drive that is slowed down cools while it writes.
+    fn by_rests(&self, now: &[Standing]) -> f64 {
+        let writes = |began: &&Beginning| began.of == (SegmentOp::Write, false) && !began.stopped();
+        let slow = self.heat(now).map(|drop| &drop.began).filter(writes);
+        let (back, rests): (Vec<&Beginning>, Vec<_>) =
+            slow.partition(|began| began.recovered && !began.rested);
+        let (back, rests) = (back.len() as f64, rests.len() as f64);
+        if back <= MAY_COME_BACK * rests { ONLY_BY_RESTS * part_way(rests, REST_SHOWS) } else { 0.0 }
     }
 
     /// How unlikely it is that heat and what is no heat leave one speed, as a logarithm. A load that begins slow may go on with what heat began.

@@ -80,6 +80,33 @@ pub(crate) fn of_writes(log: &Logged, row_s: usize) -> Trace {
     trace
 }
 
+/// Goal: a cache that rests empty in part is no heat. Method: copies on a drive that stays cool, with rests of which each second makes room for a
+/// part of a second at full speed; of 300 drawn so, those that were heat before, and the first.
+#[test]
+fn a_cache_that_rests_empty_in_part_is_no_heat() {
+    for seed in [1, 48, 249, 271, 281] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 4.0 + 14.0 * log.random();
+        log.log(15, |_, _| 0.0);
+        let mut between = |low: f64, high: f64| low + (high - low) * log.random();
+        let (takes_s, share) = (between(3.0, 18.0), between(0.2, 0.45));
+        let (load_s, rest_s, empties) = (between(50.0, 120.0), between(30.0, 80.0), between(0.08, 0.18));
+        let varies = if between(0.0, 1.0) < 0.5 { 0.05 } else { 0.5 };
+        let mut room_s: f64 = 4.0 * takes_s;
+        for _ in 0..16 {
+            let [load_s, rest_s] = [load_s, rest_s].map(|s| s * (1.0 + varies * (log.random() - 0.5)));
+            log.log(load_s as usize, |_, _| {
+                room_s -= 1.0;
+                if room_s >= 0.0 { 1.0 } else { share }
+            });
+            room_s = (room_s.max(0.0) + empties * rest_s).min(takes_s);
+            log.log(rest_s as usize, |_, _| 0.0);
+        }
+        let findings = analyze(&of_writes(&log, 1));
+        assert!(heat(&findings).is_empty(), "seed {seed}: {:?}", heat(&findings));
+    }
+}
+
 /// Goal: what ran much hotter at full speed the first time has no threshold below that. Method: a cache that is large at first and empties
 /// in part while writing goes on slowly, so that each later filling ends cooler, at one temperature.
 #[test]
