@@ -21,6 +21,7 @@ use super::left::{SpeedLeft, SpeedsLeft};
 use super::likelihood::{CELL_K, Shares, cell, kelvin, known_share, mean_of_counts, normal};
 use super::release::Releases;
 use super::shape::{self, ByShape, DropShape};
+use crate::findings::SegmentOp;
 use crate::observation::Observation;
 
 /// "Anywhere within 50 K": the density in a kelvin that all others are told against.
@@ -245,7 +246,10 @@ impl RunSums {
         chance[Other as usize] = by(self.rate_per_s(drop, now, Other));
         // A cache that a rest empties in part is full again soon, as often as it was.
         let again = if began.refilled { self.rate_per_s(drop, now, Slc) } else { 0.0 };
-        chance[Slc as usize] = by(began.cache_ends_per_s.max(again));
+        // Reading fills none, however long it goes on.
+        if began.of.0 != SegmentOp::Read {
+            chance[Slc as usize] = by(began.cache_ends_per_s.max(again));
+        }
         let mut others = [0.0; 5];
         // Of drops that share a threshold one was the first, and had none to go by.
         let first = 1.0 / (1.0 + self.near(drop, now));
