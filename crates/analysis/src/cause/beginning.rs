@@ -25,8 +25,6 @@ pub(crate) struct Beginning {
     pub refilled: bool,
     /// Whether nothing was asked for within it for long enough to empty a part of a cache.
     pub rested: bool,
-    /// Whether speed came back.
-    pub recovered: bool,
     /// How often a host changes its mind at least, per second, where nobody knows what was asked for; else 0.
     pub least_rate_per_s: f64,
     /// The stretch of the load that it lies in.

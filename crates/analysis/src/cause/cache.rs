@@ -2,6 +2,7 @@
 
 use super::amounts::{AmountBefore, LEAST_BYTES};
 use super::case::Case;
+use super::drops::SpeedDrop;
 use super::evidence::Evidence;
 use super::evidence::Suspect::Slc;
 use super::history::SAME_SPEED;
@@ -9,6 +10,7 @@ use super::likelihood::part_way;
 use crate::COOL_K;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
+use crate::segment::{Piece, Stretch};
 
 /// Writing that fell after the same amount within two percent, at other temperatures: of amounts between a gigabyte and a terabyte, one
 /// in 170 lies so near by chance. A full cache does so, and a job of one size.
@@ -43,6 +45,21 @@ pub(super) fn ends_per_s(written_bytes: f64, bytes_per_s: f64) -> f64 {
     CACHE_ENDS / (SMALLEST_S + written_bytes / bytes_per_s.max(1.0))
 }
 
+/// Of each drop of writing, whether the one before stayed as slow until its load ended: if that was a full cache, a rest has emptied a part of
+/// it since.
+pub(super) fn refilled(drops: &[SpeedDrop], stretches: &[Stretch], pieces: &[Piece]) -> Vec<bool> {
+    let mut left: Option<f64> = None;
+    let of = |drop: &SpeedDrop| {
+        if stretches[pieces[drop.first].stretch].op != SegmentOp::Write || drop.inside.is_some() {
+            return false;
+        }
+        let same = left.is_some_and(|left| (drop.level / left - 1.0).abs() <= SAME_SPEED);
+        left = (!drop.recovered).then_some(drop.level);
+        same && !drop.at_start
+    };
+    drops.iter().map(of).collect()
+}
+
 /// Weighs the data written, and how speed came back.
 pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
     if !matches!(case.op, SegmentOp::Write | SegmentOp::Mixed) {
@@ -63,11 +80,9 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
             0.0
         };
         weigh(Observation::WrittenOfStated { written_bytes, stated_bytes }, weight);
-    } else if case.refilled {
-        // How much of it was empty is not known.
-    } else if case.written_bytes < LEAST_BYTES && !case.drop.at_start {
+    } else if case.written_bytes < LEAST_BYTES && case.filled_from_empty() {
         weigh(Observation::LittleWritten { written_bytes }, -2.0);
-    } else if !case.drop.at_start && !case.drop.recovered {
+    } else if case.filled_from_empty() && !case.drop.recovered {
         let capacity_bytes = case.trace.facts.capacity_bytes;
         let weight = match capacity_bytes {
             Some(bytes) if case.written_bytes > MOST_CACHED * bytes as f64 => BEYOND,
@@ -125,7 +140,7 @@ fn amount(case: &Case, evidence: &mut Evidence) {
 
 /// What this run wrote in one go another time as fast as it had been before this drop, without a rest, where that is much more.
 fn more_at_once(case: &Case) -> Option<u64> {
-    let before = case.drop.before.filter(|_| !case.drop.at_start && !case.refilled)?;
+    let before = case.drop.before.filter(|_| case.filled_from_empty())?;
     let as_fast = case.at_once.partition_point(|at_once| at_once.bytes_per_s < (1.0 - SAME_SPEED) * before);
     let most = case.at_once.get(as_fast)?.bytes;
     (most >= MUCH_MORE * case.written_bytes).then_some(most as u64)

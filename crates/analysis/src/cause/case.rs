@@ -166,6 +166,11 @@ impl Case<'_> {
         (!kelvin.is_empty()).then(|| crate::segment::median(&kelvin))
     }
 
+    /// Whether a cache that was full then had been empty before all that was written, as far as the run shows.
+    pub(super) fn filled_from_empty(&self) -> bool {
+        !self.drop.at_start && !self.refilled
+    }
+
     /// Whether nothing was written for so long during it that a cache may have emptied.
     pub(crate) fn rested(&self) -> bool {
         let within = &self.pieces[self.drop.first..=self.drop.last];

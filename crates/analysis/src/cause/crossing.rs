@@ -244,10 +244,9 @@ impl RunSums {
             false => (rate_per_s * began.stay_s_per_k / ANYWHERE_PER_K).ln(),
         };
         chance[Other as usize] = by(self.rate_per_s(drop, now, Other));
-        // A cache that a rest empties in part is full again soon, as often as it was.
-        let again = if began.refilled { self.rate_per_s(drop, now, Slc) } else { 0.0 };
-        // Reading fills none, however long it goes on.
+        // Reading fills no cache, however long it goes on; one that a rest empties in part is full again soon, as often as it was.
         if began.of.0 != SegmentOp::Read {
+            let again = if began.refilled { self.rate_per_s(drop, now, Slc) } else { 0.0 };
             chance[Slc as usize] = by(began.cache_ends_per_s.max(again));
         }
         let mut others = [0.0; 5];

@@ -36,6 +36,9 @@ pub(crate) const SUSPECTS: [Suspect; 5] = [Tmt1, Tmt2, Vendor, Slc, Other];
 /// All that is heat.
 pub(crate) const HEAT: [Suspect; 3] = [Tmt1, Tmt2, Vendor];
 
+/// All else.
+pub(crate) const NOT_HEAT: [Suspect; 2] = [Slc, Other];
+
 /// How much of it is heat.
 pub(crate) fn heat_share(shares: &[f64; 5]) -> f64 {
     HEAT.iter().map(|suspect| shares[*suspect as usize]).sum()
@@ -193,7 +196,7 @@ impl Evidence {
             Conclusion::Heat(_) => &[odds.likeliest],
             Conclusion::SomeHeat => &HEAT,
             Conclusion::SlcFull => &[Slc],
-            Conclusion::NotHeat => &[Slc, Other],
+            Conclusion::NotHeat => &NOT_HEAT,
             Conclusion::Unknown => &[Other],
         };
         let with = log_odds(&self.total, winners);

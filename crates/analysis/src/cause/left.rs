@@ -112,7 +112,7 @@ pub(super) fn coincide(heat: impl Iterator<Item = SpeedLeft>, other: impl Iterat
     let mut likelier: BTreeMap<Level, f64> = BTreeMap::new();
     let mut each: Vec<f64> = Vec::new();
     // Nothing at all is what every pause leaves.
-    for left in other.filter(|left| left.level > STOPPED) {
+    for left in other.filter(|left| !left.stopped()) {
         let (place, at) = (left.place, cell(left.level));
         let Some(of_place) = of_place.get(&place) else { continue };
         each.push(*likelier.entry((place, at)).or_insert_with(|| {

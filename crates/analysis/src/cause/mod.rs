@@ -204,7 +204,7 @@ fn judge_from(
             amounts::before(&all, stretches, pieces, heat, |t_s| (written.filling(t_s), written.until(t_s)))
         }
     };
-    let refilled = refilled(&all, stretches, pieces);
+    let refilled = cache::refilled(&all, stretches, pieces);
     let of_drops: Vec<DropShape> = all.iter().map(|drop| DropShape::new(drop, pieces)).collect();
     of_drops.iter().for_each(|shape| *shapes.at(*shape) += 1);
     let mut judged: Vec<Judged> = Vec::new();
@@ -259,21 +259,6 @@ fn judge_from(
 /// Whether a slow first piece is how a load begins: it is short, or the row in which it begins.
 pub(crate) fn is_ramp(first: &Piece) -> bool {
     first.span_s() <= RAMP_S || first.slices <= 1
-}
-
-/// Of each drop of writing, whether the one before stayed as slow until its load ended: if that was a full cache, a rest has emptied a part of
-/// it since.
-fn refilled(drops: &[SpeedDrop], stretches: &[Stretch], pieces: &[Piece]) -> Vec<bool> {
-    let mut left: Option<f64> = None;
-    let of = |drop: &SpeedDrop| {
-        if stretches[pieces[drop.first].stretch].op != SegmentOp::Write || drop.inside.is_some() {
-            return false;
-        }
-        let same = left.is_some_and(|left| (drop.level / left - 1.0).abs() <= history::SAME_SPEED);
-        left = (!drop.recovered).then_some(drop.level);
-        same && !drop.at_start
-    };
-    drops.iter().map(of).collect()
 }
 
 /// Whether temperatures are read more rarely than speed falls and comes back.

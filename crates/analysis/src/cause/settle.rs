@@ -303,10 +303,10 @@ impl Model {
     /// How unlikely it is that writing that heat slowed down never came back but over a rest, as a logarithm: a rest empties a cache, and a
     /// drive that is slowed down cools while it writes.
     fn by_rests(&self, now: &[Standing]) -> f64 {
-        let writes = |began: &&Beginning| began.of == (SegmentOp::Write, false) && !began.stopped();
-        let slow = self.heat(now).map(|drop| &drop.began).filter(writes);
-        let (back, rests): (Vec<&Beginning>, Vec<_>) =
-            slow.partition(|began| began.recovered && !began.rested);
+        let writes =
+            |drop: &&CandidateDrop| drop.began.of == (SegmentOp::Write, false) && !drop.began.stopped();
+        let (back, rests): (Vec<&CandidateDrop>, Vec<_>) =
+            self.heat(now).filter(writes).partition(|drop| drop.shape.recovered && !drop.began.rested);
         let (back, rests) = (back.len() as f64, rests.len() as f64);
         if back <= MAY_COME_BACK * rests { ONLY_BY_RESTS * part_way(rests, REST_SHOWS) } else { 0.0 }
     }

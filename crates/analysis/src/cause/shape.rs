@@ -30,7 +30,7 @@ const MUCH_LONGER: i64 = 6;
 pub(super) struct DropShape {
     loss: i64,
     size: i64,
-    recovered: bool,
+    pub(super) recovered: bool,
     /// Whether its loss is that of a speed at which it stood.
     stands: bool,
 }

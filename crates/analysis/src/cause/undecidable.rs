@@ -5,8 +5,7 @@
 
 use super::Judged;
 use super::case::NEARLY;
-use super::evidence::Suspect::{self, Other, Slc};
-use super::evidence::{Evidence, HEAT, Weighing};
+use super::evidence::{Evidence, HEAT, NOT_HEAT, Suspect, Weighing};
 use super::likelihood::{log_sum, part_way};
 use super::release::WIDE_FROM_K;
 use crate::EARLY_LIMIT_K;
@@ -22,9 +21,6 @@ const WEAK: [f64; 2] = [0.66, 0.76];
 /// What is left of the speed by a cache, up to a slow link that hides what it could do, and by heat, from the weakest that was measured short
 /// of a stop: 200 MB/s of 3 GB/s (SSD1 of the seed experiments).
 const LEAVES: std::ops::RangeInclusive<f64> = 0.05..=0.9;
-
-/// What is no heat.
-const NOT_HEAT: [Suspect; 2] = [Slc, Other];
 
 /// Of what speaks against a threshold where it was cool, so much counts beyond that.
 const OF_COOL: f64 = 1.0 / 3.0;

@@ -202,7 +202,6 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         cache_ends_per_s: cache::ends_per_s(case.written_bytes, case.drop.before.unwrap_or(f64::INFINITY)),
         refilled: case.refilled,
         rested: case.rested(),
-        recovered: case.drop.recovered,
         least_rate_per_s: if case.phase.inferred { HOST_PER_S } else { 0.0 },
         stretch,
         quiet_s,
