@@ -34,6 +34,7 @@ mod stood;
 pub(crate) mod told;
 mod undecidable;
 mod uneven;
+mod ways;
 mod weigh;
 mod within;
 

@@ -15,9 +15,9 @@ use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{HEAT, Suspect, heat_share};
 use super::heat::Heat;
 use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, part_way, seen_once, shares};
+use super::ways::{Settled, distinct, otherwise, told};
 use super::{governed, left, release, shape};
 use crate::findings::SegmentOp;
-use crate::observation::Observation;
 use crate::segment::median;
 
 /// One run in twenty has drops by heat and by chance: the logarithm of that.
@@ -40,19 +40,9 @@ const REST_SHOWS: [f64; 2] = [4.0, 8.0];
 const MAY_COME_BACK: f64 = 0.1;
 /// As good as impossible, as a logarithm.
 const BARRED: f64 = -60.0;
-/// What a likelihood is off by in each drop, as a logarithm, for all that is not modelled. By the drops of 262 runs that heat slowed down
-/// and of 15 that it was taken for, all by others' simulators: nine of ten of the first are likelier by more than 0.5 a drop, and eight
-/// of the others by less.
-const INEXACT: f64 = 0.6;
-/// ... of those beyond so many: fewer are allowed for by the root that they count by.
-const FEW: f64 = 14.0;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
 const ROUNDS: usize = 24;
 const STEP: f64 = 0.75;
-/// Two ways are one where no drop's probabilities differ by more than this.
-const ONE_WAY: f64 = 0.1;
-/// Other ways that are less likely together than this are not told.
-const TOLD: f64 = 3e-3;
 
 /// Judges all drops together, and adds what that weighs to the evidence of each.
 pub(super) fn judge(judged: &mut [Judged], eras: &Eras, heat: &Heat) {
@@ -66,14 +56,15 @@ pub(super) fn judge(judged: &mut [Judged], eras: &Eras, heat: &Heat) {
         settled = distinct(settled.into_iter().chain(moved.all_settled()).collect());
     }
     let odds: Vec<f64> = settled.iter().map(|way| way.odds(&settled[0])).collect();
-    let best = &settled[0];
+    let told = told(&settled, &odds);
+    let best = &settled[told];
     let model = moved.as_ref().filter(|_| best.moved).unwrap_or(&stands);
     let sums = RunSums::new(&model.drops, &best.drops);
     for (drop, now) in model.drops.iter().zip(&best.drops) {
         let judged = &mut judged[drop.index];
         let moved = drop.moved(eras).filter(|_| best.moved);
         let seen = moved.into_iter().chain(sums.observations(drop, now));
-        let seen = seen.chain(otherwise(&settled, &odds, drop.place));
+        let seen = seen.chain(otherwise(&settled, &odds, told, drop.place));
         seen.for_each(|(observation, weights)| judged.evidence.weigh_row(observation, weights));
         judged.verdict = judged.evidence.verdict();
         judged.evidence.shrink();
@@ -226,6 +217,7 @@ impl Model {
                 - self.by_rests(&now)
                 - self.moved.unwrap_or(0.0),
             moved: self.moved.is_some(),
+            barred: !barred.is_empty(),
             drops: now,
         }
     }
@@ -319,68 +311,6 @@ impl Model {
         let left = |drop: &CandidateDrop| drop.began.left;
         left::coincide(self.heat(now).filter_map(left), other.filter_map(|(drop, _)| left(drop)))
     }
-}
-
-/// One way to explain the drops of a run.
-struct Settled {
-    /// Logarithm of its likelihood.
-    likelihood: f64,
-    /// The same of what is seen once in the run, and not once a drop.
-    once: f64,
-    /// Whether thresholds moved unseen by it.
-    moved: bool,
-    /// What each drop is by it.
-    drops: Vec<Standing>,
-}
-
-impl Settled {
-    /// Odds against the likeliest one. A likelihood counts what the drops have in common for each of them, and what misleads one of
-    /// them misleads all: what n drops say counts by the root of n.
-    fn odds(&self, best: &Self) -> f64 {
-        let drops = self.differing(best).max(1) as f64;
-        let likelier = self.likelihood - best.likelihood;
-        let shows = likelier.signum() * (likelier.abs() - INEXACT * (drops - FEW).max(0.0)).max(0.0);
-        (shows / drops.sqrt() + self.once - best.once).exp()
-    }
-
-    /// How many drops are something else by the other one.
-    fn differing(&self, other: &Self) -> usize {
-        let differs = |(one, other): &(&Standing, &Standing)| {
-            one.shares.iter().zip(&other.shares).any(|(one, other)| (one - other).abs() > ONE_WAY)
-        };
-        self.drops.iter().zip(&other.drops).filter(differs).count()
-    }
-}
-
-/// Those that differ, the likeliest first.
-fn distinct(mut ends: Vec<Settled>) -> Vec<Settled> {
-    ends.sort_by(|a, b| b.likelihood.total_cmp(&a.likelihood));
-    // What counts once may turn the order around.
-    for other in 1..ends.len() {
-        if ends[other].odds(&ends[0]) > 1.0 {
-            ends.swap(0, other);
-        }
-    }
-    let mut distinct: Vec<Settled> = Vec::new();
-    for end in ends {
-        if !distinct.iter().any(|known| known.differing(&end) == 0) {
-            distinct.push(end);
-        }
-    }
-    distinct
-}
-
-/// What the other ways to explain the run, each by its odds, weigh for a drop.
-fn otherwise(settled: &[Settled], odds: &[f64], place: usize) -> Option<(Observation, [f64; 5])> {
-    const NONE: f64 = 1e-6;
-    let all: f64 = odds.iter().sum();
-    let probability = 1.0 - 1.0 / all;
-    let of_best = settled[0].drops[place].shares;
-    let row = std::array::from_fn(|s| {
-        let each = settled.iter().zip(odds).map(|(way, odds)| odds * way.drops[place].shares[s]);
-        ((each.sum::<f64>() / all + NONE) / (of_best[s] + NONE)).ln()
-    });
-    (probability >= TOLD).then_some((Observation::OtherwiseExplained { probability }, row))
 }
 
 /// Goes most of the way to `new`; by how much that changed anything at most.
