@@ -1,4 +1,5 @@
-//! How much had been written when writing fell: a cache of one size is full after the same amount each time, and a job of one size over.
+//! How much had been written when writing fell: a cache of one size is full after the same amount each time, and a job of one size over. What
+//! rests empty in part is full again after as much as the rest made room for.
 
 use std::collections::BTreeMap;
 
@@ -16,23 +17,38 @@ const DIFFERS: f64 = 0.04;
 /// two of them are as near as chance has it.
 const SEVERAL: usize = 4;
 const SPREAD: f64 = 1.12;
+/// Temperatures within so many steps of the sensor may be one.
+const OTHER_STEPS: f64 = 1.5;
 /// Less than this is no cache.
 pub(super) const LEAST_BYTES: f64 = 1e9;
 
+/// So many of those that are nearest by their amount, fewer and more, are looked at.
+const BESIDE: usize = 8;
+
+/// What was written before a drop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WrittenBefore {
+    pub bytes: f64,
+    /// Which filling of the cache it was.
+    pub filling: usize,
+    /// Whether a rest had emptied it in part.
+    pub rested: bool,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Amount {
-    bytes: f64,
+    written: WrittenBefore,
     /// What is written in a row at the speed before the drop: an amount is known to that.
     row_bytes: f64,
-    /// How often the cache had been emptied.
-    filling: usize,
     onset_k: f64,
+    /// How much hotter than read it may have been.
+    climb_k: f64,
     drop: usize,
 }
 
 impl Amount {
     fn off(&self, other: &Self) -> f64 {
-        (self.bytes - other.bytes).abs()
+        (self.written.bytes - other.written.bytes).abs()
     }
 }
 
@@ -51,19 +67,22 @@ pub(super) fn before(
     stretches: &[Stretch],
     pieces: &[Piece],
     heat: &Heat,
-    written_until: impl Fn(f64) -> (usize, f64),
+    written: impl Fn(usize) -> WrittenBefore,
 ) -> Vec<Option<AmountBefore>> {
     let amount = |(index, drop): (usize, &SpeedDrop)| {
         let first = &pieces[drop.first];
         let writes = stretches[first.stretch].op == SegmentOp::Write;
         let onset_k =
             heat.peak_k(first.start_s).filter(|_| writes && !drop.at_start && drop.inside.is_none())?;
-        let (filling, bytes) = written_until(first.start_s);
+        let written = written(index);
         let row_bytes = drop.before.unwrap_or(0.0) * heat.slice_s;
-        (bytes >= LEAST_BYTES).then_some(Amount { bytes, row_bytes, filling, onset_k, drop: index })
+        (written.bytes >= LEAST_BYTES).then(|| {
+            let climb_k = heat.climb_k(first.start_s);
+            Amount { written, row_bytes, onset_k, climb_k, drop: index }
+        })
     };
     let mut all: Vec<Amount> = drops.iter().enumerate().filter_map(amount).collect();
-    all.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
+    all.sort_by(|a, b| a.written.bytes.total_cmp(&b.written.bytes));
     // In each cell of temperature the amounts, in rising order.
     let mut began: BTreeMap<i64, Vec<Amount>> = BTreeMap::new();
     all.iter().for_each(|one| began.entry(cell(one.onset_k)).or_default().push(*one));
@@ -76,24 +95,40 @@ pub(super) fn before(
         let there = cell(one.onset_k - OTHER_THRESHOLD_K)..=cell(one.onset_k + OTHER_THRESHOLD_K);
         let others = began.range(there.clone()).map(|(_, amounts)| amounts.len()).sum::<usize>() - 1;
         let spread = spread.entry(cell(one.onset_k)).or_insert_with(|| is_spread(began.range(there)));
-        found[one.drop] = if others + 1 >= SEVERAL && *spread {
+        let again = again_elsewhere(&all, at, heat.step_k).filter(|_| one.written.rested);
+        found[one.drop] = if again.is_some() {
+            again
+        } else if others + 1 >= SEVERAL && *spread {
             Some(AmountBefore::Differs { drops: others })
-        } else if nearest.off(one) <= SAME * one.bytes {
+        } else if nearest.off(one) <= SAME * one.written.bytes {
             // What came soon after it in one filling is as near.
-            let again = nearest.filling != one.filling && apart_k >= OTHER_THRESHOLD_K;
+            let again = nearest.written.filling != one.written.filling && apart_k >= OTHER_THRESHOLD_K;
             again.then_some(AmountBefore::Same { apart_k })
         } else {
-            let differs = nearest.off(one) > one.row_bytes.hypot(DIFFERS * one.bytes) && others > 0;
+            let differs = nearest.off(one) > one.row_bytes.hypot(DIFFERS * one.written.bytes) && others > 0;
             differs.then_some(AmountBefore::Differs { drops: others })
         };
     }
     found
 }
 
+/// Of the amounts after rests that are as large as one of them, in rising order, the one that came furthest from its temperature.
+fn again_elsewhere(all: &[Amount], at: usize, step_k: f64) -> Option<AmountBefore> {
+    let one = &all[at];
+    let beside = &all[at.saturating_sub(BESIDE)..(at + BESIDE + 1).min(all.len())];
+    let same =
+        beside.iter().filter(|other| other.written.rested && other.off(one) <= SAME * one.written.bytes);
+    let one_k = OTHER_THRESHOLD_K.max(OTHER_STEPS * step_k) + one.climb_k;
+    let apart_k = |other: &Amount| (other.onset_k - one.onset_k).abs();
+    let elsewhere = same.filter(|other| apart_k(other) >= one_k + other.climb_k);
+    let apart_k = elsewhere.map(apart_k).reduce(f64::max)?;
+    Some(AmountBefore::Same { apart_k })
+}
+
 /// Whether these amounts are of all sizes.
 fn is_spread<'a>(cells: impl Iterator<Item = (&'a i64, &'a Vec<Amount>)>) -> bool {
     let mut amounts: Vec<Amount> = cells.flat_map(|(_, amounts)| amounts).copied().collect();
-    amounts.sort_unstable_by(|a, b| a.bytes.total_cmp(&b.bytes));
+    amounts.sort_unstable_by(|a, b| a.written.bytes.total_cmp(&b.written.bytes));
     let at = |share: usize| amounts[(amounts.len() - 1) * share / 4];
-    at(3).bytes - at(1).bytes >= at(1).row_bytes.hypot((SPREAD - 1.0) * at(1).bytes)
+    at(3).written.bytes - at(1).written.bytes >= at(1).row_bytes.hypot((SPREAD - 1.0) * at(1).written.bytes)
 }

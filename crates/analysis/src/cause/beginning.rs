@@ -45,6 +45,9 @@ pub(crate) struct Beginning {
     pub host_unknown: bool,
     /// Against TMT1 and TMT2, where they are set.
     pub host: [Option<HostBeginning>; 2],
+    /// Temperature where its load began, or a rest ended, in kelvins; `None` where it was not at full speed since, and where it did not fall
+    /// in one step.
+    pub approach_k: Option<f64>,
     /// Where speed came back.
     pub release: Option<Release>,
     /// How cool it got while speed did not.

@@ -122,8 +122,10 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
 
 /// How the amount written before goes with those before other drops.
 fn amount(case: &Case, evidence: &mut Evidence) {
-    let written_bytes = case.written_bytes as u64;
+    let written_bytes = case.filled_bytes() as u64;
     match case.amount_before {
+        // Hardly a cache ends little by little.
+        Some(AmountBefore::Same { .. }) if !case.fell_at_once() => {}
         Some(AmountBefore::Same { apart_k }) => {
             let seen = Observation::SameAmount { written_bytes, apart_k };
             evidence.weigh_heat(seen, -SAME_AMOUNT, &[(Slc, SAME_AMOUNT_CACHE)]);

@@ -3,6 +3,7 @@
 use super::WrittenAtOnce;
 use super::amounts::AmountBefore;
 use super::drops::SpeedDrop;
+use super::governed::Approach;
 use super::heat::Heat;
 use super::history::History;
 use super::likelihood::normal;
@@ -54,6 +55,8 @@ pub(crate) struct Case<'a> {
     pub at_once: &'a [WrittenAtOnce],
     /// Whether the load before had left this speed, as of a full cache, until it ended: a rest may have emptied a part of it.
     pub refilled: bool,
+    /// The time at full speed before it, from where its load began or a rest ended.
+    pub approach: Option<Approach>,
     /// How it looks.
     pub shape: DropShape,
     /// How many drops look like this one, itself counted.
@@ -94,11 +97,9 @@ impl Case<'_> {
         tmt1_k.is_some_and(|tmt1_k| tmt1_k <= kelvin)
     }
 
-    /// How much a reading may lag behind the temperature when it began: it is up to one period old when
-    /// the drive acts on a newer one, and older where readings are lost or speeds are means over longer.
+    /// How much a reading may lag behind the temperature when it began.
     pub(crate) fn climb_k(&self) -> f64 {
-        let start_s = self.start_s();
-        (self.heat.pace_before(start_s) * self.heat.unseen_s(start_s)).min(4.0)
+        self.heat.climb_k(self.start_s())
     }
 
     /// Standard deviation of the temperature at which it began, in kelvins: rounding, the sensor's resolution, and what it
@@ -171,10 +172,20 @@ impl Case<'_> {
         !self.drop.at_start && !self.refilled
     }
 
+    /// What had been written since the cache was last empty, or since a rest emptied a part of it, in bytes.
+    pub(super) fn filled_bytes(&self) -> f64 {
+        self.approach.filter(|_| self.refilled).map_or(self.written_bytes, |approach| approach.bytes)
+    }
+
     /// Whether nothing was written for so long during it that a cache may have emptied.
     pub(crate) fn rested(&self) -> bool {
         let within = &self.pieces[self.drop.first..=self.drop.last];
         within.iter().any(|piece| piece.stopped && piece.span_s() >= RESTED_S)
+    }
+
+    /// Whether the speed fell in one step.
+    pub(crate) fn fell_at_once(&self) -> bool {
+        self.drop.sharp && !self.pieces[self.drop.first].gradual && self.fell_over_s().is_none()
     }
 
     /// How long the speed took to fall, level by level, to nearly where it stayed, in seconds; `None` where it fell at once.

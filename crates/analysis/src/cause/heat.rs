@@ -10,6 +10,8 @@ use crate::readings::SensorReadings;
 use crate::segment::usual_span_s;
 use trace::{Counters, HostThreshold, Trace};
 
+/// No reading is believed to lag by more, in kelvins.
+const MOST_CLIMB_K: f64 = 4.0;
 /// A temperature that never moves for so long is not measured.
 const FROZEN_S: f64 = 120.0;
 /// Sensors were seen to lag this far behind what they measure.
@@ -170,6 +172,12 @@ impl<'a> Heat<'a> {
             }
             _ => 0.0,
         }
+    }
+
+    /// How much a reading may lag behind the temperature at `t_s`, in kelvins: it is up to one period old when the drive acts on a newer one,
+    /// and older where readings are lost or speeds are means over longer.
+    pub(crate) fn climb_k(&self, t_s: f64) -> f64 {
+        (self.pace_before(t_s) * self.unseen_s(t_s)).min(MOST_CLIMB_K)
     }
 
     /// By how much the counters moved between the last reading at or before `from_s` and the first one at or after

@@ -84,6 +84,11 @@ impl SpeedLeft {
         self.level <= STOPPED
     }
 
+    /// Logarithm of the speed in bytes per second.
+    pub(super) const fn level(&self) -> f64 {
+        self.level
+    }
+
     pub(super) const fn stands(&self) -> bool {
         self.stands
     }

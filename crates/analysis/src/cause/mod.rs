@@ -40,10 +40,12 @@ mod within;
 
 use std::ops::Range;
 
+use self::amounts::WrittenBefore;
 use self::beginning::Beginning;
 use self::case::Case;
 use self::drops::{DropStart, SpeedDrop};
 use self::evidence::{Conclusion, Evidence, Verdict};
+use self::governed::Approach;
 use self::heat::{Heat, HeatMove};
 use self::history::History;
 pub(crate) use self::likelihood::ONE_THRESHOLD_K;
@@ -199,13 +201,19 @@ fn judge_from(
     let resumed = resumed::resumed(trace, heat, &starts::loads(trace), stretches, pieces, &all);
     let last_s = resumed::last_s(&resumed, &all, pieces);
     let unread = unread(&all, pieces, heat);
-    let amounts = match unread {
-        true => vec![None; all.len()],
-        false => {
-            amounts::before(&all, stretches, pieces, heat, |t_s| (written.filling(t_s), written.until(t_s)))
-        }
-    };
     let refilled = cache::refilled(&all, stretches, pieces);
+    let approaches = Approach::all(&all, pieces);
+    let amounts = if unread {
+        vec![None; all.len()]
+    } else {
+        let written = |index: usize| match approaches[index].filter(|_| refilled[index]) {
+            Some(approach) => {
+                WrittenBefore { bytes: approach.bytes, filling: all.len() + index, rested: true }
+            }
+            None => written.before(pieces[all[index].first].start_s),
+        };
+        amounts::before(&all, stretches, pieces, heat, written)
+    };
     let of_drops: Vec<DropShape> = all.iter().map(|drop| DropShape::new(drop, pieces)).collect();
     of_drops.iter().for_each(|shape| *shapes.at(*shape) += 1);
     let mut judged: Vec<Judged> = Vec::new();
@@ -221,6 +229,7 @@ fn judge_from(
             written_bytes: written.until(pieces[drop.first].start_s),
             at_once: &at_once,
             refilled: refilled[index],
+            approach: approaches[index],
             shape,
             alike: shapes.alike(shape).sum(),
             drop: &drop,
@@ -360,6 +369,11 @@ impl<'a> Written<'a> {
     /// How often the cache had been emptied by `t_s`.
     fn filling(&self, t_s: f64) -> usize {
         self.emptied_s.partition_point(|end_s| *end_s <= t_s)
+    }
+
+    /// What was written by `t_s` since the cache was last emptied.
+    fn before(&self, t_s: f64) -> WrittenBefore {
+        WrittenBefore { bytes: self.until(t_s), filling: self.filling(t_s), rested: false }
     }
 
     /// What was written at full speed without a rest that empties a cache, by speed: the most that was as fast, or faster.

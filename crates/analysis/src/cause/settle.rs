@@ -18,7 +18,7 @@ use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, part_way
 use super::ways::{Settled, distinct, otherwise, told};
 use super::{governed, left, release, shape};
 use crate::findings::SegmentOp;
-use crate::segment::median;
+use crate::segment::{median, median_and_deviation};
 
 /// One run in twenty has drops by heat and by chance: the logarithm of that.
 const BOTH: f64 = 3.0;
@@ -38,6 +38,8 @@ const ANY_SETTING: f64 = 2.0;
 const ONLY_BY_RESTS: f64 = 2.0;
 const REST_SHOWS: [f64; 2] = [4.0, 8.0];
 const MAY_COME_BACK: f64 = 0.1;
+/// ... to speeds that differ by no more than this share.
+const ONE_SPEED: f64 = 0.05;
 /// As good as impossible, as a logarithm.
 const BARRED: f64 = -60.0;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
@@ -215,6 +217,7 @@ impl Model {
                 - self.one_speed(&now)
                 - self.by_time(&now)
                 - self.by_rests(&now)
+                - self.by_approach(&now)
                 - self.moved.unwrap_or(0.0),
             moved: self.moved.is_some(),
             barred: !barred.is_empty(),
@@ -292,6 +295,11 @@ impl Model {
         governed::by_time(self.heat(now).map(|drop| &drop.began), self.step_k, self.slice_s)
     }
 
+    /// How unlikely it is that a temperature governed when drops of heat began, as a logarithm.
+    fn by_approach(&self, now: &[Standing]) -> f64 {
+        governed::by_approach(self.heat(now).map(|drop| &drop.began))
+    }
+
     /// How unlikely it is that writing that heat slowed down never came back but over a rest, as a logarithm: a rest empties a cache, and a
     /// drive that is slowed down cools while it writes.
     fn by_rests(&self, now: &[Standing]) -> f64 {
@@ -299,6 +307,11 @@ impl Model {
             |drop: &&CandidateDrop| drop.began.of == (SegmentOp::Write, false) && !drop.began.stopped();
         let (back, rests): (Vec<&CandidateDrop>, Vec<_>) =
             self.heat(now).filter(writes).partition(|drop| drop.shape.recovered && !drop.began.rested);
+        // A cache leaves one speed.
+        let left: Vec<f64> = rests.iter().filter_map(|drop| Some(drop.began.left?.level())).collect();
+        if left.is_empty() || median_and_deviation(&left).1 > ONE_SPEED {
+            return 0.0;
+        }
         let (back, rests) = (back.len() as f64, rests.len() as f64);
         if back <= MAY_COME_BACK * rests { ONLY_BY_RESTS * part_way(rests, REST_SHOWS) } else { 0.0 }
     }

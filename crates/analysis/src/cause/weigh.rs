@@ -192,6 +192,8 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
     let stretch = case.pieces[case.drop.first].stretch;
     let [quiet_s, _] = case.history.quiet_s(of, stretch, temp_k - 2.0 * spread_k);
     let [_, hotter_s] = case.history.quiet_s(of, stretch, temp_k + HOTTER_K * case.heat.step_k.max(1.0));
+    // A regulator gives way bit by bit, anywhere.
+    let approach = case.approach.filter(|_| case.fell_at_once());
     Beginning {
         temp_k,
         spread_k,
@@ -212,6 +214,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         own_per_k,
         host_unknown: hctm_unknown(case),
         host: [None, None],
+        approach_k: approach.and_then(|approach| case.heat.nearest_k(approach.since_s)),
         release: Release::new(case, temp_k),
         held_on: HeldOn::new(case),
         left: SpeedLeft::new(case),
@@ -398,9 +401,9 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     let little = shows_it
         && case.onset_k().is_some()
         && case.strength().is_some_and(|strength| strength > LITTLE_LOST);
-    let at_once = case.drop.sharp && !case.pieces[case.drop.first].gradual && case.fell_over_s().is_none();
     // What a room makes a regulator give away over an hour is a step only in the pieces that speed is cut into.
-    if little && at_once && !case.onset_k().is_some_and(|onset_k| course::was_held(case, onset_k)) {
+    if little && case.fell_at_once() && !case.onset_k().is_some_and(|onset_k| course::was_held(case, onset_k))
+    {
         evidence.weigh_heat(Observation::LittleLost, SMALL_STEP, &[]);
     }
     noise::weigh(case, evidence);

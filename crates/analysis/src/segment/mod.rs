@@ -93,9 +93,10 @@ pub(crate) fn pieces(stretches: &[Stretch]) -> Vec<Piece> {
         let still = (STOP_FRACTION * fast_speed(&stretch.samples)).max(stretch.trickle_bytes_per_s);
         cuts(&stretch.samples, still)
             .windows(2)
-            .map(|cut| Piece {
-                gradual: cut[0].gradual,
-                ..piece(index, &stretch.samples[cut[0].at..cut[1].at], still)
+            .map(|cut| {
+                let begins = cut[0].at == 0;
+                let piece = piece(index, &stretch.samples[cut[0].at..cut[1].at], begins, still);
+                Piece { gradual: cut[0].gradual, ..piece }
             })
             .collect::<Vec<_>>()
     };
@@ -104,10 +105,13 @@ pub(crate) fn pieces(stretches: &[Stretch]) -> Vec<Piece> {
     pieces
 }
 
-fn piece(stretch: usize, samples: &[Interval], still: f64) -> Piece {
+/// A piece of these samples, with which a load `begins`.
+fn piece(stretch: usize, samples: &[Interval], begins: bool, still: f64) -> Piece {
     let span = |samples: &[Interval]| samples.iter().map(|s| s.span_s).sum::<f64>();
     let speed = |samples: &[Interval]| samples.iter().map(|s| s.bytes).sum::<f64>() / span(samples);
-    let inner = if samples.len() > LEAST_INNER + 1 { &samples[1..samples.len() - 1] } else { samples };
+    // The row in which a load begins is in part without one.
+    let least = if begins { 1 } else { LEAST_INNER };
+    let inner = if samples.len() > least + 1 { &samples[1..samples.len() - 1] } else { samples };
     let (mean, level) = (speed(samples), speed(inner));
     let squares = inner.iter().map(|s| s.span_s * (s.bytes_per_s() - level).powi(2)).sum::<f64>();
     let variance = squares / span(inner);
