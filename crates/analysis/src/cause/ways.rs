@@ -67,8 +67,12 @@ pub(super) fn distinct(mut ends: Vec<Settled>) -> Vec<Settled> {
     distinct
 }
 
-/// Which of them is told. Evidence tells of no drop that it cannot be heat: that none is stands beside it as another explanation.
+/// Which of them is told: the first that keeps nothing out. Evidence tells of no drop that it cannot be heat: that none is stands beside it as
+/// another explanation.
 pub(super) fn told(settled: &[Settled], odds: &[f64]) -> usize {
+    if settled.first().is_some_and(|way| !way.barred) {
+        return 0;
+    }
     let open = (0..settled.len()).filter(|way| !settled[*way].barred);
     open.max_by(|a, b| odds[*a].total_cmp(&odds[*b])).unwrap_or(0)
 }
@@ -80,7 +84,8 @@ pub(super) fn otherwise(
     told: usize,
     place: usize,
 ) -> Option<(Observation, [f64; 5])> {
-    const NONE: f64 = 1e-6;
+    // Less than any sum of evidence comes to.
+    const NONE: f64 = 1e-15;
     let all: f64 = odds.iter().sum();
     let probability = 1.0 - odds[told] / all;
     let of_best = settled[told].drops[place].shares;
