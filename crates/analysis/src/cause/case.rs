@@ -1,6 +1,5 @@
 //! Everything that one drop is judged by.
 
-use super::WrittenAtOnce;
 use super::amounts::AmountBefore;
 use super::drops::SpeedDrop;
 use super::governed::Approach;
@@ -8,6 +7,7 @@ use super::heat::Heat;
 use super::history::History;
 use super::likelihood::normal;
 use super::shape::DropShape;
+use super::written::WrittenAtOnce;
 use crate::findings::SegmentOp;
 use crate::others::Others;
 use crate::segment::Piece;

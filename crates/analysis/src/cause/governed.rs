@@ -49,8 +49,8 @@ pub(crate) struct Approach {
 }
 
 impl Approach {
-    /// Those before drops, in the order of time; `None` within another one, where the drive had been slow before, and where nothing had to
-    /// come before.
+    /// Those before drops, in the order of time; `None` within another one, where a load begins slow, and where speed had only just come back
+    /// from another one.
     pub(super) fn all(drops: &[SpeedDrop], pieces: &[Piece]) -> Vec<Option<Self>> {
         let mut slow_until = 0;
         let of = |drop: &SpeedDrop| {

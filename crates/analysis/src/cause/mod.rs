@@ -37,6 +37,7 @@ mod uneven;
 mod ways;
 mod weigh;
 mod within;
+mod written;
 
 use std::ops::Range;
 
@@ -51,10 +52,10 @@ use self::history::History;
 pub(crate) use self::likelihood::ONE_THRESHOLD_K;
 use self::shape::{ByShape, DropShape};
 use self::starts::Starts;
-use crate::findings::SegmentOp;
+use self::written::Written;
 use crate::others::Others;
 use crate::segment::{Piece, Stretch, median};
-use trace::{Interval, Phase, Trace};
+use trace::{Phase, Trace};
 
 /// Within this share of the plan's limit a load is as fast as it was meant to be.
 const AT_LIMIT: f64 = 0.03;
@@ -63,9 +64,6 @@ const LEAST_CYCLES: usize = 3;
 const READ_OF_A_CYCLE: f64 = 0.75;
 /// A slow beginning this short is a ramp.
 const RAMP_S: f64 = 10.0;
-/// A pause this long lets drives empty their fast cache (S3 of the seed experiments; makers state seconds to
-/// minutes), so that data written before it no longer counts.
-const EMPTYING_PAUSE_S: f64 = 30.0;
 
 /// One drop with what it was found to be.
 #[derive(Clone, Debug)]
@@ -328,91 +326,4 @@ fn ranges(pieces: &[Piece]) -> Vec<std::ops::Range<usize>> {
         }
     }
     ranges
-}
-
-/// What was written in one go at full speed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WrittenAtOnce {
-    bytes: f64,
-    bytes_per_s: f64,
-}
-
-/// Data written over time, counted anew after what empties the fast cache.
-struct Written<'a> {
-    writes: &'a [Interval],
-    /// Data written up to the end of each.
-    sums: Vec<f64>,
-    /// Ends of trims and long pauses, be they phases or stops within a load, in seconds.
-    emptied_s: Vec<f64>,
-}
-
-impl<'a> Written<'a> {
-    fn new(trace: &'a Trace, pieces: &[Piece]) -> Self {
-        let writes = trace.speeds.iter().find(|series| series.op == SegmentOp::Write);
-        let writes = writes.map_or(&[][..], |series| &series.intervals);
-        let sums = writes.iter().scan(0.0, |sum, interval| {
-            *sum += interval.bytes;
-            Some(*sum)
-        });
-        let empties = |phase: &&Phase| match phase.op {
-            SegmentOp::Trim => true,
-            SegmentOp::Idle => phase.end_s - phase.start_s >= EMPTYING_PAUSE_S,
-            _ => false,
-        };
-        let stops = pieces.iter().filter(|piece| piece.stopped && piece.span_s() >= EMPTYING_PAUSE_S);
-        let phases = trace.phases.iter().filter(empties).map(|phase| phase.end_s);
-        let mut emptied_s: Vec<f64> = phases.chain(stops.map(|piece| piece.end_s)).collect();
-        emptied_s.sort_by(f64::total_cmp);
-        Self { writes, sums: sums.collect(), emptied_s }
-    }
-
-    /// How often the cache had been emptied by `t_s`.
-    fn filling(&self, t_s: f64) -> usize {
-        self.emptied_s.partition_point(|end_s| *end_s <= t_s)
-    }
-
-    /// What was written by `t_s` since the cache was last emptied.
-    fn before(&self, t_s: f64) -> WrittenBefore {
-        WrittenBefore { bytes: self.until(t_s), filling: self.filling(t_s), rested: false }
-    }
-
-    /// What was written at full speed without a rest that empties a cache, by speed: the most that was as fast, or faster.
-    fn at_once(&self, stretches: &[Stretch], pieces: &[Piece], drops: &[SpeedDrop]) -> Vec<WrittenAtOnce> {
-        let mut slow = vec![false; pieces.len()];
-        drops.iter().for_each(|drop| slow[drop.first..=drop.last].fill(true));
-        let mut all: Vec<WrittenAtOnce> = Vec::new();
-        let mut open: Option<(usize, f64, WrittenAtOnce)> = None;
-        for (piece, slow) in pieces.iter().zip(slow) {
-            let full = stretches[piece.stretch].op == SegmentOp::Write && !slow && !piece.stopped;
-            let filling = self.filling(piece.start_s);
-            let goes_on = open.as_ref().is_some_and(|(of, ..)| full && *of == filling);
-            if !goes_on {
-                all.extend(open.take().map(|(_, _, at_once)| at_once));
-            }
-            if full {
-                let new = (filling, 0.0, WrittenAtOnce { bytes: 0.0, bytes_per_s: 0.0 });
-                let (_, span_s, at_once) = open.get_or_insert(new);
-                *span_s += piece.span_s();
-                at_once.bytes += piece.mean * piece.span_s();
-                at_once.bytes_per_s = at_once.bytes / *span_s;
-            }
-        }
-        all.extend(open.map(|(_, _, at_once)| at_once));
-        all.sort_by(|a, b| a.bytes_per_s.total_cmp(&b.bytes_per_s));
-        let mut most = 0.0f64;
-        for at_once in all.iter_mut().rev() {
-            most = most.max(at_once.bytes);
-            at_once.bytes = most;
-        }
-        all
-    }
-
-    /// Bytes written up to `t_s` since the cache was last empty.
-    fn until(&self, t_s: f64) -> f64 {
-        let up_to = |t_s: f64| {
-            let after = self.writes.partition_point(|interval| interval.end_s() <= t_s + 1e-6);
-            after.checked_sub(1).map_or(0.0, |last| self.sums[last])
-        };
-        up_to(t_s) - self.filling(t_s).checked_sub(1).map_or(0.0, |last| up_to(self.emptied_s[last]))
-    }
 }
