@@ -69,9 +69,9 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
     evidence.weigh(Observation::MostAreNoFullCache, &[(Slc, -0.5)]);
     amount(case, evidence);
     let mut weigh = |seen: Observation, weight: f64| evidence.weigh(seen, &[(Slc, weight)]);
-    let written_bytes = case.written_bytes as u64;
+    let written_bytes = case.written.bytes as u64;
     if let Some(stated_bytes) = case.trace.facts.slc_bytes.filter(|_| !case.drop.at_start) {
-        let ratio = case.written_bytes / stated_bytes as f64;
+        let ratio = case.written.bytes / stated_bytes as f64;
         let weight = if (0.85..1.2).contains(&ratio) {
             4.0
         } else if ratio < 0.7 {
@@ -80,14 +80,14 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
             0.0
         };
         weigh(Observation::WrittenOfStated { written_bytes, stated_bytes }, weight);
-    } else if case.written_bytes < LEAST_BYTES && case.filled_from_empty() {
+    } else if case.written.bytes < LEAST_BYTES && case.filled_from_empty() {
         weigh(Observation::LittleWritten { written_bytes }, -2.0);
     } else if case.filled_from_empty() && !case.drop.recovered {
         let capacity_bytes = case.trace.facts.capacity_bytes;
         let weight = match capacity_bytes {
-            Some(bytes) if case.written_bytes > MOST_CACHED * bytes as f64 => BEYOND,
+            Some(bytes) if case.written.bytes > MOST_CACHED * bytes as f64 => BEYOND,
             Some(_) => 0.0,
-            None => BEYOND * part_way(case.written_bytes.ln(), LARGE_BYTES.map(f64::ln)),
+            None => BEYOND * part_way(case.written.bytes.ln(), LARGE_BYTES.map(f64::ln)),
         };
         if weight < 0.0 {
             weigh(Observation::BeyondAnyCache { written_bytes, capacity_bytes }, weight);
@@ -122,7 +122,7 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
 
 /// How the amount written before goes with those before other drops.
 fn amount(case: &Case, evidence: &mut Evidence) {
-    let written_bytes = case.filled_bytes() as u64;
+    let written_bytes = case.written.filled_bytes() as u64;
     match case.amount_before {
         // Hardly a cache ends little by little.
         Some(AmountBefore::Same { .. }) if !case.fell_at_once() => {}
@@ -145,11 +145,11 @@ fn more_at_once(case: &Case) -> Option<u64> {
     let before = case.drop.before.filter(|_| case.filled_from_empty())?;
     let as_fast = case.at_once.partition_point(|at_once| at_once.bytes_per_s < (1.0 - SAME_SPEED) * before);
     let most = case.at_once.get(as_fast)?.bytes;
-    (most >= MUCH_MORE * case.written_bytes).then_some(most as u64)
+    (most >= MUCH_MORE * case.written.bytes).then_some(most as u64)
 }
 
 /// What another run wrote in one go as fast as this one had been before, where that is much more than was written here.
 fn more_elsewhere(case: &Case) -> Option<u64> {
     let most = case.others.most_bytes(case.op, &case.phase.what, case.drop.before?);
-    (most >= MUCH_MORE * case.written_bytes).then_some(most as u64)
+    (most >= MUCH_MORE * case.written.bytes).then_some(most as u64)
 }

@@ -1,6 +1,6 @@
 //! Everything that one drop is judged by.
 
-use super::amounts::AmountBefore;
+use super::amounts::{AmountBefore, WrittenBefore};
 use super::drops::SpeedDrop;
 use super::governed::Approach;
 use super::heat::Heat;
@@ -49,8 +49,8 @@ pub(crate) struct Case<'a> {
     pub drop: &'a SpeedDrop,
     pub op: SegmentOp,
     pub phase: &'a Phase,
-    /// Data written since the cache was last empty, as far as the run shows.
-    pub written_bytes: f64,
+    /// What was written before it.
+    pub written: WrittenBefore,
     /// What was written in one go at full speed: the most that was as fast, or faster, by speed.
     pub at_once: &'a [WrittenAtOnce],
     /// Whether the load before had left this speed, as of a full cache, until it ended: a rest may have emptied a part of it.
@@ -170,11 +170,6 @@ impl Case<'_> {
     /// Whether a cache that was full then had been empty before all that was written, as far as the run shows.
     pub(super) fn filled_from_empty(&self) -> bool {
         !self.drop.at_start && !self.refilled
-    }
-
-    /// What had been written since the cache was last empty, or since a rest emptied a part of it, in bytes.
-    pub(super) fn filled_bytes(&self) -> f64 {
-        self.approach.filter(|_| self.refilled).map_or(self.written_bytes, |approach| approach.bytes)
     }
 
     /// Whether nothing was written for so long during it that a cache may have emptied.

@@ -201,16 +201,14 @@ fn judge_from(
     let unread = unread(&all, pieces, heat);
     let refilled = cache::refilled(&all, stretches, pieces);
     let approaches = Approach::all(&all, pieces);
-    let amounts = if unread {
-        vec![None; all.len()]
-    } else {
-        let written = |index: usize| match approaches[index].filter(|_| refilled[index]) {
-            Some(approach) => {
-                WrittenBefore { bytes: approach.bytes, filling: all.len() + index, rested: true }
-            }
-            None => written.before(pieces[all[index].first].start_s),
-        };
-        amounts::before(&all, stretches, pieces, heat, written)
+    let before = |(index, drop): (usize, &SpeedDrop)| {
+        let since_rest = approaches[index].filter(|_| refilled[index]).map(|approach| approach.bytes);
+        written.before(pieces[drop.first].start_s, since_rest)
+    };
+    let before: Vec<WrittenBefore> = all.iter().enumerate().map(before).collect();
+    let amounts = match unread {
+        true => vec![None; all.len()],
+        false => amounts::before(&all, stretches, pieces, heat, &before),
     };
     let of_drops: Vec<DropShape> = all.iter().map(|drop| DropShape::new(drop, pieces)).collect();
     of_drops.iter().for_each(|shape| *shapes.at(*shape) += 1);
@@ -224,7 +222,7 @@ fn judge_from(
             pieces,
             op: stretches[pieces[drop.first].stretch].op,
             phase: phase_of(trace, stretches, pieces, &drop),
-            written_bytes: written.until(pieces[drop.first].start_s),
+            written: before[index],
             at_once: &at_once,
             refilled: refilled[index],
             approach: approaches[index],
@@ -295,7 +293,7 @@ fn judged_case(case: &Case) -> Judged {
         began,
         release_k: case.release_k(),
         strength: case.strength(),
-        written_bytes: case.written_bytes,
+        written_bytes: case.written.bytes,
         counted: weigh::counted_around(case),
         other_run: case.is_known_from_others(),
         continues: false,

@@ -39,7 +39,7 @@ const ONLY_BY_RESTS: f64 = 2.0;
 const REST_SHOWS: [f64; 2] = [4.0, 8.0];
 const MAY_COME_BACK: f64 = 0.1;
 /// ... to speeds that differ by no more than this share.
-const ONE_SPEED: f64 = 0.05;
+const AS_SLOW: f64 = 0.05;
 /// As good as impossible, as a logarithm.
 const BARRED: f64 = -60.0;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
@@ -309,7 +309,7 @@ impl Model {
             self.heat(now).filter(writes).partition(|drop| drop.shape.recovered && !drop.began.rested);
         // A cache leaves one speed.
         let left: Vec<f64> = rests.iter().filter_map(|drop| Some(drop.began.left?.level())).collect();
-        if left.is_empty() || median_and_deviation(&left).1 > ONE_SPEED {
+        if left.is_empty() || median_and_deviation(&left).1 > AS_SLOW {
             return 0.0;
         }
         let (back, rests) = (back.len() as f64, rests.len() as f64);

@@ -70,7 +70,7 @@ pub(super) fn distinct(mut ends: Vec<Settled>) -> Vec<Settled> {
 /// Which of them is told: the first that keeps nothing out. Evidence tells of no drop that it cannot be heat: that none is stands beside it as
 /// another explanation.
 pub(super) fn told(settled: &[Settled], odds: &[f64]) -> usize {
-    if settled.first().is_some_and(|way| !way.barred) {
+    if !settled[0].barred {
         return 0;
     }
     let open = (0..settled.len()).filter(|way| !settled[*way].barred);

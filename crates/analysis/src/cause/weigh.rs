@@ -201,7 +201,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         stay_if_moved: moved.then(|| stay_s_per_k(Some(case.history.setting(case.trace, case.start_s())))),
         let_go: case.history.eras.let_go(case.end_s()),
         full_speed_s: case.history.full_speed_s(of),
-        cache_ends_per_s: cache::ends_per_s(case.written_bytes, case.drop.before.unwrap_or(f64::INFINITY)),
+        cache_ends_per_s: cache::ends_per_s(case.written.bytes, case.drop.before.unwrap_or(f64::INFINITY)),
         refilled: case.refilled,
         rested: case.rested(),
         least_rate_per_s: if case.phase.inferred { HOST_PER_S } else { 0.0 },

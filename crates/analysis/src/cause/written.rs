@@ -51,9 +51,9 @@ impl<'a> Written<'a> {
         self.emptied_s.partition_point(|end_s| *end_s <= t_s)
     }
 
-    /// What was written by `t_s` since the cache was last emptied.
-    pub(super) fn before(&self, t_s: f64) -> WrittenBefore {
-        WrittenBefore { bytes: self.until(t_s), filling: self.filling(t_s), rested: false }
+    /// What was written by `t_s`, and `since_rest`.
+    pub(super) fn before(&self, t_s: f64, since_rest: Option<f64>) -> WrittenBefore {
+        WrittenBefore { bytes: self.until(t_s), filling: self.filling(t_s), since_rest }
     }
 
     /// What was written at full speed without a rest that empties a cache, by speed: the most that was as fast, or faster.
@@ -93,7 +93,7 @@ impl<'a> Written<'a> {
     }
 
     /// Bytes written up to `t_s` since the cache was last empty.
-    pub(super) fn until(&self, t_s: f64) -> f64 {
+    fn until(&self, t_s: f64) -> f64 {
         let up_to = |t_s: f64| {
             let after = self.writes.partition_point(|interval| interval.end_s() <= t_s + 1e-6);
             after.checked_sub(1).map_or(0.0, |last| self.sums[last])
