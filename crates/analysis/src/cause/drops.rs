@@ -27,6 +27,10 @@ const SHORTEST_BASE_S: f64 = 3.0;
 /// ... unless one is as fast within a tenth that does.
 const AS_FAST: f64 = 1.1;
 
+/// So many rows of more, between two times that each last so many times as long, are no full speed.
+const SPIKE: usize = 2;
+const LASTS: usize = 4;
+
 /// A stretch of slower pieces.
 #[derive(Clone, Debug)]
 pub(crate) struct SpeedDrop {
@@ -152,11 +156,25 @@ impl Walk<'_> {
                 Some(base) if mean < base => {}
                 // What is as fast for longer later on, or in another run, is full speed for a second too.
                 None if mean <= AS_FAST * self.fastest => self.base = Some(mean),
-                _ if self.pieces[index].span_s() < SHORTEST_BASE_S => {}
+                _ if self.pieces[index].span_s() < SHORTEST_BASE_S || self.is_spike(index) => {}
                 _ => self.base = Some(mean),
             }
         }
         self.extend(index);
+    }
+
+    /// Whether a load that nobody describes moved more for a row or two and went on as before: a host catches up, and what it asks for else
+    /// is not slow.
+    fn is_spike(&self, index: usize) -> bool {
+        let (Some(base), Some(before)) = (self.base, index.checked_sub(1)) else { return false };
+        let [before, now] = [before, index].map(|at| &self.pieces[at]);
+        let goes_on = |piece: &&Piece| {
+            piece.stretch == now.stretch
+                && (SLOW..=1.0 / SLOW).contains(&(piece.level / base))
+                && piece.slices >= LASTS * now.slices
+        };
+        let next = self.pieces.get(index + 1).filter(goes_on);
+        self.inferred && now.slices <= SPIKE && goes_on(&before) && next.is_some()
     }
 
     /// Below which share of the piece before it a piece is a further drop.

@@ -53,6 +53,7 @@ pub(crate) use self::likelihood::ONE_THRESHOLD_K;
 use self::shape::{ByShape, DropShape};
 use self::starts::Starts;
 use self::written::Written;
+use crate::findings::SegmentOp;
 use crate::others::Others;
 use crate::segment::{Piece, Stretch, median};
 use trace::{Phase, Trace};
@@ -64,6 +65,10 @@ const LEAST_CYCLES: usize = 3;
 const READ_OF_A_CYCLE: f64 = 0.75;
 /// A slow beginning this short is a ramp.
 const RAMP_S: f64 = 10.0;
+
+/// What a load ends with: this share of its speed, or so many rows.
+const RUN_OUT: f64 = 0.05;
+const RUN_OUT_SLICES: usize = 2;
 
 /// One drop with what it was found to be.
 #[derive(Clone, Debug)]
@@ -152,13 +157,13 @@ fn all_drops(
             true => DropStart::Fresh(None),
             false => starts.of(range.clone()),
         };
-        let (as_meant, slow_still) =
-            (|piece: &Piece| as_meant(phase, piece), |piece: &Piece| starts.holds_on(piece));
-        let end = range.end - 1;
-        let mut found = drops::drops(pieces, range, start, &as_meant, &slow_still, phase.inferred);
-        // The row in which a load ends is in part without one.
-        found.pop_if(|drop| drop.first == end && !drop.at_start && pieces[end].slices <= 1);
-        if phase.inferred {
+        let as_meant = |piece: &Piece| as_meant(phase, piece);
+        let slow_still = |piece: &Piece| starts.holds_on(piece);
+        let (end, inferred) = (range.end - 1, phase.inferred);
+        let mut found = drops::drops(pieces, range, start, &as_meant, &slow_still, inferred);
+        let rests = trace.phases.get(stretch.phase + 1).is_some_and(|next| next.op == SegmentOp::Idle);
+        found.pop_if(|drop| runs_out(drop, end, pieces, inferred && rests));
+        if inferred {
             found = pauses::cut_off(found, pieces, heat);
         }
         let offset = all.len();
@@ -167,6 +172,15 @@ fn all_drops(
         );
     }
     all
+}
+
+/// Whether a drop is how a load ends: in the last row, which is in part without it; and where nobody says what was asked for and the drive
+/// `rests` next, in two rows, or with next to nothing left.
+fn runs_out(drop: &SpeedDrop, end: usize, pieces: &[Piece], rests: bool) -> bool {
+    let slices: usize = pieces[drop.first..=end].iter().map(|piece| piece.slices).sum();
+    let nothing = drop.before.is_some_and(|before| drop.level < RUN_OUT * before);
+    let last_row = drop.first == end && slices <= 1;
+    drop.last == end && !drop.at_start && (last_row || rests && (slices <= RUN_OUT_SLICES || nothing))
 }
 
 /// Whether a load that was told from another one by its data begins with a row that holds the end of that one too: it is as fast as
