@@ -31,6 +31,8 @@ const LONGEST: f64 = 1.5;
 const COARSEST: f64 = 0.25;
 /// They keep step to so many slices either way: their beginnings are rounded by one, and one that two slices share is in either.
 const IN_STEP: f64 = 0.75;
+/// No clock is silent for longer than so many of its periods before it strikes first.
+const MOST_SILENT: f64 = 4.0;
 /// So many of them show what a clock is.
 const ENOUGH: usize = 200;
 /// ... and so unlikely has it to be by chance, as a logarithm: one in a thousand.
@@ -89,6 +91,10 @@ pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[
     let earlier = foretold_s(first, samples, period_s, heat.slice_s);
     let any_s = [earlier.clone(), began_s(&any)].concat();
     let all_s = [earlier, all_s].concat();
+    // A clock strikes from a load's beginning on; one that struck first when the drive was warm follows that.
+    if all_s[0] - samples[0].start_s > MOST_SILENT * period_s {
+        return;
+    }
     let Some((peaks, swing_k)) = peaks_k(&all_s, period_s, heat) else { return };
     // Rare readings miss the peaks by as much as it goes to and fro.
     let missed_k = swing_k * (READ_OFTEN * heat.period_s / period_s).min(1.0);
