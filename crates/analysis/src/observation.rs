@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use trace::HostThreshold;
 
 use crate::cause::rule::Rule;
+use crate::findings::SegmentOp;
 
 /// Something that was observed. Where a temperature has no other name, it is the one at the beginning of the stretch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,6 +77,10 @@ pub enum Observation {
     Held { temp_k: f64, share: f64 },
     /// The temperature stood for as long as the drive was slow, though it moves at full speed.
     Stood { temp_k: f64, span_s: f64 },
+    /// Reading or writing rose while both together fell.
+    OneRose { op: SegmentOp, from_bytes_per_s: f64, to_bytes_per_s: f64 },
+    /// The drive got hotter still at the speed that was left.
+    HeatedOn { temp_k: f64, late_k: f64 },
     /// The drive stayed slow although it cooled.
     SlowThoughCooled { temp_k: f64, late_k: f64 },
     /// The drive stayed slow though it cooled to `late_k`; others had come back by `release_k`.
@@ -161,7 +166,8 @@ pub enum Observation {
         within: usize,
         thermal: usize,
     },
-    /// All drops of the run together may be something else than they are taken for, with this probability.
+    /// All drops of the run together may be explained so that this one is something else, with this probability; 0 where all that is
+    /// likely agrees on it.
     OtherwiseExplained { probability: f64 },
     /// The drive was throttled already, and by so much hotter than where that began.
     HotterWhileThrottled { by_k: f64 },
@@ -187,6 +193,7 @@ pub enum Observation {
 
 impl Observation {
     /// The rule that weighs it; `None` for what only says what happened.
+    #[expect(clippy::too_many_lines, reason = "a table: one rule a variant")]
     pub const fn rule(&self) -> Option<Rule> {
         Some(match self {
             Self::SpeedFell { .. } | Self::BeganSlow { .. } => return None,
@@ -220,6 +227,7 @@ impl Observation {
             | Self::FellSlowly { .. }
             | Self::SankThoughCooled { .. }
             | Self::SankAlready { .. }
+            | Self::HeatedOn { .. }
             | Self::SlowThoughCooled { .. }
             | Self::HeldBelowReleases { .. }
             | Self::CameBack { .. } => Rule::Course,
@@ -243,6 +251,7 @@ impl Observation {
             Self::ThroughPageCache
             | Self::PowerStateChanged { .. }
             | Self::Paused { .. }
+            | Self::OneRose { .. }
             | Self::FellFromAnything { .. }
             | Self::LeftAnything { .. } => Rule::Host,
             Self::OtherwiseExplained { .. }
@@ -267,6 +276,7 @@ impl Observation {
             Self::Hot { temp_k }
             | Self::Cool { temp_k }
             | Self::StayedAsHot { temp_k, .. }
+            | Self::HeatedOn { temp_k, .. }
             | Self::SlowThoughCooled { temp_k, .. } => *temp_k = onset_k,
             // Half a kelvin more may be above what it stayed below.
             Self::HeldBelowThreshold { temp_k, set_k, .. } if onset_k < *set_k => *temp_k = onset_k,

@@ -19,6 +19,8 @@ pub(crate) struct Beginning {
     pub let_go: bool,
     /// Seconds at full speed altogether.
     pub full_speed_s: f64,
+    /// ... and no slower than what shows that nothing slowed it down.
+    pub exposed_s: f64,
     /// How many of the caches that are not full yet end in a second of writing, by what was written since the cache was last empty.
     pub cache_ends_per_s: f64,
     /// Whether a rest may have emptied a part of a cache that had been full.
@@ -52,6 +54,8 @@ pub(crate) struct Beginning {
     pub release: Option<Release>,
     /// How cool it got while speed did not.
     pub held_on: Option<HeldOn>,
+    /// How surely reading or writing rose as both fell.
+    pub rose: f64,
     /// The speed that was left.
     pub left: Option<SpeedLeft>,
 }

@@ -8,7 +8,7 @@ use super::beginning::RanHotter;
 use super::case::{Case, SETTLING_S, TELLING_S};
 use super::evidence::Evidence;
 use super::evidence::Suspect::{Slc, Tmt1, Tmt2, Vendor};
-use super::likelihood::{ONE_THRESHOLD_K, seen_once};
+use super::likelihood::{ONE_THRESHOLD_K, part_way, seen_once};
 use super::release;
 use super::stood;
 use crate::findings::SegmentOp;
@@ -33,12 +33,19 @@ const SANK_THOUGH_COOLED_K: f64 = 3.5;
 const SANK_THOUGH_COOLED: f64 = 2.0;
 /// What sinks from its first second on, while the drive is cooler than where it counts as a drop, follows something else.
 const SANK_ALREADY: f64 = 3.0;
+/// A drive that lost so much of its speed, from and in full from, and got hotter still by so much is not held by heat.
+const HEATED_ON_LOST: [f64; 2] = [0.5, 0.75];
+const HEATED_ON_K: [f64; 2] = [3.5, 7.0];
+const HEATED_ON: f64 = 3.0;
 /// From here on it is late in a drop, and from here on nearly over.
 pub(super) const LATE: f64 = 0.65;
 const NEARLY_OVER: f64 = 0.85;
 const STILL_SINKS: f64 = 0.97;
 /// ... and by more than a step of a sensor of some kelvins.
 const OVER_A_STEP: f64 = 1.2;
+/// So many kelvins hotter at other work is far hotter.
+const FAR_HOTTER_K: [f64; 3] = [12.0, 8.0, 4.0];
+const FAR_HOTTER: f64 = 3.0;
 /// The fast time constant of an M.2 drive.
 const FAST_TAU_S: f64 = 40.0;
 
@@ -151,6 +158,9 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) -> RanHotte
         own = weight(all).min(own);
         host = weight(above(of, set)).min(host);
     }
+    let (other_s, weight) = hotter_at_other_work(case, onset_k);
+    full_speed_s = if weight < own { other_s } else { full_speed_s };
+    (own, host) = (own.min(weight), host.min(weight));
     // A regulator goes further at any temperature above its threshold, also on the way back to it.
     if case.drop.inside.is_some() && case.is_above_tmt1(onset_k) {
         host = 0.0;
@@ -162,6 +172,21 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) -> RanHotte
         evidence.weigh(Observation::RanHotter { full_speed_s }, &weights);
     }
     RanHotter { weight: own, if_moved, shared }
+}
+
+/// For how many seconds the drive was far hotter while it did more of another operation than of this one before the drop, in one go, and what
+/// that weighs: a threshold heeds no operation.
+fn hotter_at_other_work(case: &Case, onset_k: f64) -> (f64, f64) {
+    let Some(before) = case.drop.before else { return (0.0, 0.0) };
+    let others =
+        [SegmentOp::Read, SegmentOp::Write, SegmentOp::Mixed].into_iter().filter(|op| *op != case.op);
+    let for_s = |by_k: f64| {
+        let longest_s = |op| case.history.longest_above_s((op, false), None, onset_k + by_k, before);
+        others.clone().map(longest_s).fold(0.0, f64::max)
+    };
+    let found =
+        FAR_HOTTER_K.into_iter().map(|by_k| (for_s(by_k), by_k)).find(|(s, _)| *s >= case.heat.long_past_s());
+    found.map_or((0.0, 0.0), |(s, by_k)| (s, -FAR_HOTTER * by_k / FAR_HOTTER_K[0]))
 }
 
 /// How far the drive would have cooled by what it lost in speed, if nothing else had happened: all that it
@@ -252,5 +277,11 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         let tmt2 = if further || above_tmt1 { weight.max(-1.0) } else { weight };
         let weights = [(Vendor, weight), (Tmt1, weight), (Tmt2, tmt2), (Slc, 1.0)];
         evidence.weigh(Observation::SlowThoughCooled { temp_k, late_k }, &weights);
+    } else if moved_k > HEATED_ON_K[0] && case.fell_over_s().is_none() {
+        let lost = part_way(1.0 - case.strength().unwrap_or(1.0), HEATED_ON_LOST);
+        let weight = -HEATED_ON * lost * part_way(moved_k, HEATED_ON_K);
+        if weight < 0.0 {
+            evidence.weigh_heat(Observation::HeatedOn { temp_k, late_k }, weight, &[]);
+        }
     }
 }

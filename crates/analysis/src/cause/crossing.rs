@@ -18,7 +18,7 @@ use super::eras::{Eras, InTurn};
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Suspect, heat_row, heat_share};
 use super::left::{SpeedLeft, SpeedsLeft};
-use super::likelihood::{CELL_K, Shares, cell, kelvin, known_share, mean_of_counts, normal};
+use super::likelihood::{CELL_K, Shares, cell, kelvin, known_share, mean_of_counts, normal, part_way};
 use super::release::Releases;
 use super::shape::{self, ByShape, DropShape};
 use crate::findings::SegmentOp;
@@ -48,6 +48,8 @@ const EACH_ITS_OWN: f64 = 0.5;
 /// Of a drive that heat slows down already, and that is hotter now than where that began, a further drop is heat more often than
 /// another one is: odds times one more than this.
 const STAIRS: f64 = 4.0;
+/// ... of a threshold that is not much hotter; one that is further away, from and in full from, is another matter.
+const ONE_STAIR_K: [f64; 2] = [5.0, 12.0];
 /// A late sensor shows a threshold some kelvins below itself, each time alike: on so many drives, and this the standard
 /// deviation of how far.
 const LATE: f64 = 0.3;
@@ -232,7 +234,8 @@ impl RunSums {
 
     /// What it weighs that heat slowed the drive down further when it had got hotter.
     fn within_row(&self, drop: &CandidateDrop) -> [f64; 5] {
-        stairs(self.within[drop.place].0)
+        let (heat, by_k) = self.within[drop.place];
+        stairs(heat * (1.0 - part_way(by_k, ONE_STAIR_K)))
     }
 
     /// What chance, the thresholds of others, the shape, where speed came back and the rest weigh for a drop.
@@ -337,7 +340,7 @@ impl RunSums {
         let as_deep = (as_deep.sum::<f64>() - now[of]).max(alike);
         let others = alike + (as_deep - alike) * FEW_ALIKE / (FEW_ALIKE + alike);
         // The first had none to go by, the second one, and so on: their geometric mean.
-        let seen_per_s = mean_of_counts(RATE_DROPS, 1.0 + others) / (RATE_S + drop.began.full_speed_s);
+        let seen_per_s = mean_of_counts(RATE_DROPS, 1.0 + others) / (RATE_S + drop.began.exposed_s);
         seen_per_s.max(drop.began.least_rate_per_s)
     }
 

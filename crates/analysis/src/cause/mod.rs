@@ -20,6 +20,7 @@ pub(crate) mod heat;
 mod history;
 mod left;
 mod likelihood;
+mod mix;
 mod noise;
 mod pauses;
 pub(crate) mod recurring;

@@ -15,6 +15,7 @@ use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{HEAT, Suspect, heat_share};
 use super::heat::Heat;
 use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, part_way, seen_once, shares};
+use super::mix::ONE_ROSE;
 use super::ways::{Settled, distinct, otherwise, told};
 use super::{governed, left, release, shape};
 use crate::findings::SegmentOp;
@@ -40,6 +41,9 @@ const REST_SHOWS: [f64; 2] = [4.0, 8.0];
 const MAY_COME_BACK: f64 = 0.1;
 /// ... to speeds that differ by no more than this share.
 const AS_SLOW: f64 = 0.05;
+/// What a drive that stops to cool weighs once, beside what each stop does: with none of it a host's rests at 57 °C were stops, 81 %, and with
+/// twice as much a drive that stopped 50 times was cleared (both by others' simulators).
+const STOPS: f64 = 0.8;
 /// As good as impossible, as a logarithm.
 const BARRED: f64 = -60.0;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
@@ -218,6 +222,8 @@ impl Model {
                 - self.by_time(&now)
                 - self.by_rests(&now)
                 - self.by_approach(&now)
+                - self.stops(&now)
+                - self.rose(&now)
                 - self.moved.unwrap_or(0.0),
             moved: self.moved.is_some(),
             barred: !barred.is_empty(),
@@ -314,6 +320,19 @@ impl Model {
         }
         let (back, rests) = (back.len() as f64, rests.len() as f64);
         if back <= MAY_COME_BACK * rests { ONLY_BY_RESTS * part_way(rests, REST_SHOWS) } else { 0.0 }
+    }
+
+    /// How unlikely it is that a drive stops to cool, where nobody knows whether anything was asked for, as a logarithm: what is shared of
+    /// it as by [`Self::ran_hotter`] is the rest.
+    fn stops(&self, now: &[Standing]) -> f64 {
+        let stops = self.heat(now).filter(|drop| drop.began.stopped() && drop.began.least_rate_per_s > 0.0);
+        STOPS * (1.0 - seen_once(stops.count()))
+    }
+
+    /// How unlikely it is that a drive that is slowed down does more of what it did less of, as a logarithm, shared likewise.
+    fn rose(&self, now: &[Standing]) -> f64 {
+        let rose: Vec<f64> = self.heat(now).map(|drop| drop.began.rose).collect();
+        -ONE_ROSE * median(&rose) * (1.0 - seen_once(rose.len()))
     }
 
     /// How unlikely it is that heat and what is no heat leave one speed, as a logarithm. A load that begins slow may go on with what heat began.

@@ -1,6 +1,8 @@
 //! The ways to explain all drops of a run: how likely each is, which one is told, and what the others weigh beside it.
 
 use super::crossing::Standing;
+use super::evidence::{Suspect, heat_share};
+use super::likelihood::Shares;
 use crate::observation::Observation;
 
 /// What a likelihood is off by in each drop, as a logarithm, for all that is not modelled. By the drops of 262 runs that heat slowed down
@@ -11,6 +13,8 @@ const INEXACT: f64 = 0.6;
 const FEW: f64 = 14.0;
 /// Two ways are one where no drop's probabilities differ by more than this.
 const ONE_WAY: f64 = 0.1;
+/// Where they take a drop for the same, they count if they are surer of it, or less sure, by this.
+const MATTERS: f64 = 0.01;
 /// Other ways that are less likely together than this are not told.
 const TOLD: f64 = 3e-3;
 
@@ -87,13 +91,23 @@ pub(super) fn otherwise(
     // Less than any sum of evidence comes to.
     const NONE: f64 = 1e-15;
     let all: f64 = odds.iter().sum();
-    let probability = 1.0 - odds[told] / all;
-    let of_best = settled[told].drops[place].shares;
-    let row = std::array::from_fn(|s| {
-        let each = settled.iter().zip(odds).map(|(way, odds)| odds * way.drops[place].shares[s]);
-        ((each.sum::<f64>() / all + NONE) / (of_best[s] + NONE)).ln()
+    let of_told = settled[told].drops[place].shares;
+    // Ways that take this drop for the same are one explanation of it.
+    let others =
+        settled.iter().zip(odds).filter(|(way, _)| class(&way.drops[place].shares) != class(&of_told));
+    let probability = others.fold(0.0, |sum, (_, odds)| sum + odds) / all;
+    let of_all: Shares = std::array::from_fn(|s| {
+        settled.iter().zip(odds).map(|(way, odds)| odds * way.drops[place].shares[s]).sum::<f64>() / all
     });
-    (probability >= TOLD).then_some((Observation::OtherwiseExplained { probability }, row))
+    let matters = of_all.iter().zip(&of_told).any(|(all, told)| (all - told).abs() > MATTERS);
+    let row = std::array::from_fn(|s| ((of_all[s] + NONE) / (of_told[s] + NONE)).ln());
+    (probability >= TOLD || matters).then_some((Observation::OtherwiseExplained { probability }, row))
+}
+
+/// What a drop is most likely: heat, a full cache, or anything else.
+fn class(shares: &Shares) -> usize {
+    let of = [heat_share(shares), shares[Suspect::Slc as usize], shares[Suspect::Other as usize]];
+    (0..of.len()).max_by(|a, b| of[*a].total_cmp(&of[*b])).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -116,6 +130,24 @@ mod test {
         ]);
         let kept: Vec<f64> = ways.iter().map(|way| way.likelihood).collect();
         assert_eq!(kept, [10.0, 8.0]);
+    }
+
+    /// Goal: explanations that differ elsewhere and take a drop for the same are no other one of it.
+    #[test]
+    fn ways_that_agree_on_a_drop_are_one_explanation_of_it() {
+        let ways = [way(3.0, 0.0, false, 0.9), way(3.0, 0.0, false, 0.7), way(1.0, 0.0, false, 0.1)];
+        let other = otherwise(&ways, &[1.0, 1.0, 0.2], 0, 0);
+        let Some((Observation::OtherwiseExplained { probability }, row)) = other else { panic!("none") };
+        assert!((probability - 0.2 / 2.2).abs() < 1e-9, "{probability}");
+        // One that is less sure of it counts, though.
+        let mean = (0.9 + 0.7 + 0.2 * 0.1) / 2.2;
+        assert!((row[0] - (mean / 0.9f64).ln()).abs() < 1e-9, "{row:?}");
+        let agreed = otherwise(&ways[..2], &[1.0, 1.0], 0, 0);
+        let none = |seen: &Observation| matches!(seen, Observation::OtherwiseExplained { probability } if *probability <= 0.0);
+        assert!(agreed.is_some_and(|(seen, _)| none(&seen)));
+        assert!(
+            otherwise(&[way(3.0, 0.0, false, 0.9), way(2.0, 0.0, false, 0.9)], &[1.0, 0.4], 0, 0).is_none()
+        );
     }
 
     /// Goal: a drop is heat as surely as the ways together say, also where the likeliest is that nothing was: evidence, which keeps no cause

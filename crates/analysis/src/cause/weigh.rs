@@ -13,6 +13,7 @@ use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
 use super::left::SpeedLeft;
 use super::likelihood::{ONE_THRESHOLD_K, part_way, seen_once};
+use super::mix::{self, ONE_ROSE, Rose};
 use super::noise;
 use super::release::{HeldOn, Release};
 use super::stood;
@@ -201,6 +202,8 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         stay_if_moved: moved.then(|| stay_s_per_k(Some(case.history.setting(case.trace, case.start_s())))),
         let_go: case.history.eras.let_go(case.end_s()),
         full_speed_s: case.history.full_speed_s(of),
+        // Drops like it come of other loads too: their rate lies between that of the time at speeds that show it, and that of all time.
+        exposed_s: (case.history.above(of, None, 0.0, least).0 * case.history.full_speed_s(of)).sqrt(),
         cache_ends_per_s: cache::ends_per_s(case.written.bytes, case.drop.before.unwrap_or(f64::INFINITY)),
         refilled: case.refilled,
         rested: case.rested(),
@@ -217,6 +220,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         approach_k: approach.and_then(|approach| case.heat.nearest_k(approach.since_s)),
         release: Release::new(case, temp_k),
         held_on: HeldOn::new(case),
+        rose: mix::rose(case).map_or(0.0, |rose| rose.surely),
         left: SpeedLeft::new(case),
     }
 }
@@ -395,6 +399,11 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
         evidence.weigh(Observation::ThroughPageCache, &[(Other, 2.5)]);
     }
     lasted(case, evidence);
+    if let Some(rose) = mix::rose(case) {
+        let Rose { op, from_bytes_per_s, to_bytes_per_s, surely } = rose;
+        let weight = ONE_ROSE * surely * seen_once(case.alike);
+        evidence.weigh_heat(Observation::OneRose { op, from_bytes_per_s, to_bytes_per_s }, weight, &[]);
+    }
     // Without a temperature heat is neither blamed nor cleared.
     // A row or two are in part at full speed: how much was lost they do not show.
     let shows_it = case.span_s() >= WHOLE_ROWS * case.heat.slice_s;

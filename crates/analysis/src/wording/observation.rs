@@ -3,11 +3,14 @@
 use measure::{Bytes, BytesPerSec};
 
 use super::degrees;
-use crate::findings::{Event, WeighedObservation};
+use crate::findings::{Event, SegmentOp, WeighedObservation};
 use crate::observation::Observation;
 
 /// What lowers the log odds by less than this speaks neither for nor against: a hundredth of the odds.
 const LEAST_AGAINST: f64 = 0.01;
+
+/// A probability below this is told as none.
+const LEAST_TOLD: f64 = 5e-4;
 
 /// What speaks for the cause of an event and against it, a sentence for each of its observations.
 pub fn evidence(event: &Event) -> Vec<String> {
@@ -167,6 +170,11 @@ pub fn observation(seen: &Observation) -> String {
                 "Speed fell little by little, over {over_s:.0} s; what is not thermal mostly falls at once."
             )
         }
+        Seen::HeatedOn { temp_k, late_k } => format!(
+            "It got hotter still, from {} to {}, at that speed; a throttle would have slowed it down further.",
+            at(temp_k),
+            at(late_k)
+        ),
         Seen::SlowThoughCooled { temp_k, late_k } => {
             format!("It stayed slow while cooling from {} to {}.", at(temp_k), at(late_k))
         }
@@ -223,6 +231,11 @@ pub fn observation(seen: &Observation) -> String {
             "The SLC cache had filled before; this is the speed after that.".to_owned()
         }
         Seen::Stopped { span_s } => format!("I/O stopped completely for {span_s:.0} s."),
+        Seen::OneRose { op, from_bytes_per_s: from, to_bytes_per_s: to } => {
+            let what = if *op == SegmentOp::Read { "Reads" } else { "Writes" };
+            let [from, to] = [from, to].map(rate);
+            format!("{what} rose from {from} to {to} while both together fell; a throttle slows both down.")
+        }
         Seen::Paused { span_s } => {
             format!("Nothing moved for {span_s:.0} s; the log does not say whether anything was asked for.")
         }
@@ -296,8 +309,11 @@ pub fn observation(seen: &Observation) -> String {
             let others = others(*drops, *within);
             format!("Speed fell to the same value in {others}; {}.", of_them(*thermal, drops + within))
         }
+        Seen::OtherwiseExplained { probability } if *probability < LEAST_TOLD => {
+            "All likely explanations of the drops of this run together agree on this one.".to_owned()
+        }
         Seen::OtherwiseExplained { probability } => format!(
-            "Another explanation of all drops of this run together has a probability of {:.1} %.",
+            "Explanations of all drops of this run together in which this one has another cause have a probability of {:.1} %.",
             probability * 100.0
         ),
         Seen::LeftAnything { low_bytes_per_s, high_bytes_per_s, .. } => format!(

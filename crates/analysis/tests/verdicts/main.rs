@@ -5,6 +5,7 @@ mod across;
 mod amounts;
 mod anywhere;
 mod counted;
+mod demand;
 mod drive;
 mod everyday;
 mod explained;

@@ -1,0 +1,178 @@
+//! What was asked for, and what a drive shows elsewhere in the same log: caches below a hotter threshold, steady rates with a little more now
+//! and then, another share of reading, rhythms that begin hot, loads that end.
+
+use analysis::analyze;
+use analysis::findings::{Event, EventKind, PolicyClass, SegmentOp};
+use trace::{SpeedSeries, Trace};
+
+use crate::logs::{Logged, heat, relay};
+use crate::paused::of_writes;
+
+/// Events that are surely of this cause, in seconds and how sure.
+fn surely(events: &[Event], is: impl Fn(&Event) -> bool) -> Vec<(f64, f64)> {
+    events
+        .iter()
+        .filter(|event| event.confidence >= 0.7 && is(event))
+        .map(|e| (e.t_s, e.confidence))
+        .collect()
+}
+
+/// Goal: where a cache ends, and a relay begins 10 K hotter and more, the cache's end is no first threshold. Method: writes past the cache work
+/// the drive as hard as before.
+#[test]
+fn a_cache_that_ends_below_a_hotter_threshold_is_none() {
+    for (seed, row_s, full_s, left) in
+        [(1, 5, 45, 0.09), (2, 2, 60, 0.08), (3, 1, 50, 0.12), (4, 5, 55, 0.15), (5, 2, 40, 0.1)]
+    {
+        let mut log = Logged::new(seed);
+        log.heats_k = 62.0;
+        log.log(1800, relay(359.0, 352.0, 0.6));
+        let mut trace = of_writes(&log, row_s);
+        let past = trace.speeds[0].intervals.iter_mut().filter(|row| row.start_s >= f64::from(full_s));
+        past.for_each(|row| row.bytes *= left);
+        trace::infer_phases(&mut trace);
+        let findings = analyze(&trace);
+        let early = |event: &Event| event.kind == EventKind::ThrottleOnset && event.t_s < 100.0;
+        assert_eq!(surely(&findings.events, early), [], "after {full_s} s, {:?}", findings.policy);
+        let onset_k = findings.policy.onset_k.expect("a relay");
+        assert!((onset_k - 359.0).abs() <= 2.0, "after {full_s} s: {onset_k} K");
+    }
+}
+
+/// Goal: a steady rate is no throttled one because a row now and then holds more. Method: a recorder on a drive that never throttles, and that
+/// catches up for a row in some of its quarters of an hour, cool and hot.
+#[test]
+fn a_steady_rate_that_catches_up_is_not_throttled() {
+    for (seed, row_s, rate) in [(1, 10, 0.3), (2, 10, 0.4), (3, 5, 0.35), (4, 10, 0.5), (5, 15, 0.25)] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 36.0 / rate;
+        for _ in 0..40 {
+            let steady_s = row_s * (20 + (80.0 * log.random()) as usize);
+            log.log(steady_s, |_, _| rate);
+            let more = 1.15 + 0.3 * log.random();
+            log.log(row_s, |_, _| more * rate);
+        }
+        let findings = analyze(&of_writes(&log, row_s));
+        let heat = surely(&findings.events, |event| event.kind == EventKind::ThrottleOnset);
+        assert_eq!(heat, [], "rows of {row_s} s at {rate}: {:?}", findings.policy);
+    }
+}
+
+/// The rows of a log told apart as reads and writes: by how much of a row is read, in a row that begins then.
+fn told_apart(log: &Logged, row_s: usize, read: impl Fn(f64, f64) -> f64) -> Trace {
+    let mut trace = log.trace_of(true, row_s);
+    let rows = std::mem::take(&mut trace.speeds[0].intervals);
+    let most = rows.iter().map(|row| row.bytes).fold(0.0, f64::max);
+    let of = |op: SegmentOp, share: &dyn Fn(f64) -> f64| {
+        let moved = rows.iter().map(|row| {
+            let read = read(row.start_s, row.bytes / most);
+            trace::Interval { bytes: row.bytes * share(read), ..*row }
+        });
+        SpeedSeries { op, intervals: moved.collect() }
+    };
+    trace.speeds = vec![of(SegmentOp::Read, &|read| read), of(SegmentOp::Write, &|read| 1.0 - read)];
+    trace::infer_phases(&mut trace);
+    trace
+}
+
+/// Goal: a light load that varies on a cool drive is not throttled there, as the drive reads at full speed when it is far hotter. Method: a data
+/// base's rates (autoregressive) beside scrubs.
+#[test]
+fn a_light_load_is_not_throttled_where_a_heavy_one_is_not() {
+    for seed in 1..=5 {
+        let mut log = Logged::new(seed);
+        log.heats_k = 55.0;
+        for _ in 0..3 {
+            let mut now = 0.0f64;
+            for _ in 0..300 {
+                now = 0.85 * now + 0.45 * (log.random() - 0.5);
+                let share = 0.05 * now.exp();
+                log.log(15, |_, _| share);
+            }
+            log.log(1800, |_, _| 1.0);
+        }
+        let trace = told_apart(&log, 15, |_, share| if share > 0.5 { 0.97 } else { 0.65 });
+        let findings = analyze(&trace);
+        let heat = surely(&findings.events, |event| event.kind == EventKind::ThrottleOnset);
+        assert!(heat.len() <= 1, "seed {seed}: {heat:?}");
+    }
+}
+
+/// Goal: a load that reads more while both together fall is another load. Method: checkpoints every two minutes on a drive that never throttles.
+#[test]
+fn a_load_that_reads_more_as_it_falls_is_another_one() {
+    for (seed, row_s) in [(1, 1), (2, 2), (3, 1), (4, 2), (5, 1)] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 46.0;
+        let noise: Vec<f64> = (0..900).map(|_| log.random() - 0.5).collect();
+        let falls = |second: f64| second >= 120.0 && second % 120.0 < 96.0;
+        log.log(900, |second, _| {
+            (if falls(second as f64) { 0.5 } else { 1.0 }) * (1.0 + 0.2 * noise[second])
+        });
+        let trace = told_apart(&log, row_s, |second, _| if falls(second) { 0.42 } else { 0.12 });
+        let findings = analyze(&trace);
+        let heat = surely(&findings.events, |event| event.kind == EventKind::ThrottleOnset);
+        assert_eq!(heat, [], "seed {seed}: {:?}", findings.policy);
+    }
+}
+
+/// Goal: a rhythm that begins as a drive becomes hot, and was not there before, does not show that nothing throttles. Method: a duty cycle from
+/// a temperature on.
+#[test]
+fn a_rhythm_that_begins_hot_leaves_the_policy_open() {
+    for (seed, on_k, every) in [(1, 348.0, 8), (2, 347.0, 9), (3, 350.0, 8), (4, 346.0, 7), (5, 349.0, 10)] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 48.0;
+        let mut began = None;
+        log.log(600, |second, kelvin| {
+            began = began.or((kelvin >= on_k).then_some(second));
+            let off = began.is_some_and(|began| (second - began) % every < 3);
+            if off { 0.3 } else { 1.0 }
+        });
+        let findings = analyze(&of_writes(&log, 1));
+        assert_ne!(findings.policy.class, PolicyClass::None, "every {every} s from {on_k} K on");
+    }
+}
+
+/// Goal: the last two rows of a load that rests next show no throttle. Method: bursts of writing on a hot drive whose relay acts in some of
+/// them, and that run out.
+#[test]
+fn a_load_that_runs_out_is_not_throttled() {
+    for (seed, row_s, tail) in [(1, 2, 0.5), (2, 2, 0.3), (3, 5, 0.45), (4, 2, 0.02), (5, 5, 0.04)] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 56.0;
+        let mut throttle = relay(349.0, 342.0, 0.5);
+        let mut ends_s = Vec::new();
+        let mut now_s = 0;
+        for burst in 0..8 {
+            let span_s = row_s * (100 + 10 * burst);
+            log.log(span_s, &mut throttle);
+            log.log(2 * row_s, |_, _| tail);
+            ends_s.push(now_s + span_s);
+            log.log(100 * row_s, |_, _| 0.0);
+            now_s += span_s + 102 * row_s;
+        }
+        let findings = analyze(&of_writes(&log, row_s));
+        let at_end = |t_s: f64| ends_s.iter().any(|end_s| (t_s - *end_s as f64).abs() <= 1.5 * row_s as f64);
+        let late = heat(&findings).into_iter().filter(|onset| at_end(onset.0) && onset.3 < 0.2);
+        assert_eq!(late.count(), 0, "rows of {row_s} s: {:?}", findings.events);
+    }
+}
+
+/// Goal: rests of any length after bursts of any length are no stops of the drive, where nobody knows what was asked for. Method: bursts of
+/// writing on a drive that stays at 50 to 60 °C, in rows of 5 s.
+#[test]
+fn rests_of_any_length_are_no_stops() {
+    for seed in 1..=5 {
+        let mut log = Logged::new(seed);
+        log.heats_k = 30.0 + 4.0 * log.random();
+        for _ in 0..45 {
+            let (burst_s, rest_s) = (8.0 + 12.0 * log.random(), 10.0 + 20.0 * log.random());
+            log.log(burst_s as usize, |_, _| 1.0);
+            log.log(rest_s as usize, |_, _| 0.0);
+        }
+        let findings = analyze(&of_writes(&log, 5));
+        let heat = surely(&findings.events, |event| event.kind == EventKind::ThrottleOnset);
+        assert_eq!(heat, [], "seed {seed}: {:?}", findings.policy);
+    }
+}
