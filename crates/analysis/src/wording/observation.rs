@@ -290,7 +290,7 @@ pub fn observation(seen: &Observation) -> String {
             format!("{} began at that temperature; {}.", others(*drops, 0), of_them(*thermal, *drops))
         }
         Seen::HotterWhileThrottled { by_k } => {
-            format!("The drive was throttled already, and {by_k:.0} K hotter than when that began.")
+            format!("The drive was slowed down already, and {by_k:.0} K hotter than when that began.")
         }
         Seen::FurtherWithin { by_k } => {
             format!("Another thermal drop began during this one, {by_k:.0} K hotter.")
