@@ -66,6 +66,11 @@ impl Beginning {
         self.left.is_some_and(|left| left.stopped())
     }
 
+    /// Whether nothing moved, and nobody knows whether anything was asked for.
+    pub(super) fn paused(&self) -> bool {
+        self.stopped() && self.least_rate_per_s > 0.0
+    }
+
     /// The same if the threshold moved unseen, before or after.
     pub(super) fn moved(self) -> Self {
         Self {

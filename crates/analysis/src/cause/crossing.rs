@@ -228,8 +228,7 @@ impl RunSums {
     /// What it weighs that the drive was throttled already and got hotter still.
     fn further_row(&self, drop: &CandidateDrop) -> [f64; 5] {
         // Where nobody knows what was asked for, a host pauses on a throttled drive as on any other.
-        let pauses = drop.began.stopped() && drop.began.least_rate_per_s > 0.0;
-        if pauses { [0.0; 5] } else { stairs(self.further(drop).map_or(0.0, |(heat, _)| heat)) }
+        if drop.began.paused() { [0.0; 5] } else { stairs(self.further(drop).map_or(0.0, |(heat, _)| heat)) }
     }
 
     /// What it weighs that heat slowed the drive down further when it had got hotter.

@@ -44,6 +44,11 @@ pub(crate) fn heat_share(shares: &[f64; 5]) -> f64 {
     HEAT.iter().map(|suspect| shares[*suspect as usize]).sum()
 }
 
+/// How much of it is heat, a full cache, and anything else.
+pub(crate) fn kinds(shares: &[f64; 5]) -> [f64; 3] {
+    [heat_share(shares), shares[Slc as usize], shares[Other as usize]]
+}
+
 /// A row in which all that is heat has one weight, and nothing else any.
 pub(crate) fn heat_row(weight: f64) -> [f64; 5] {
     let mut row = [0.0; 5];

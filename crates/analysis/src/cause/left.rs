@@ -10,7 +10,7 @@ use super::case::Case;
 use super::crossing::BEFOREHAND;
 use super::drops::LEAST_SLICES;
 use super::evidence::Suspect::{Other, Slc};
-use super::evidence::{heat_row, heat_share};
+use super::evidence::{heat_row, heat_share, kinds};
 use super::likelihood::{Shares, known_share, normal};
 use crate::observation::Observation;
 use crate::segment::{Piece, median};
@@ -131,12 +131,8 @@ pub(super) fn coincide(heat: impl Iterator<Item = SpeedLeft>, other: impl Iterat
     median(&each).clamp(0.0, MOST)
 }
 
-/// The causes that leave speeds of their own: heat, a full cache, anything else.
+/// The causes that leave speeds of their own: those of [`kinds`].
 const KINDS: usize = 3;
-
-fn kinds(shares: &Shares) -> [f64; KINDS] {
-    [heat_share(shares), shares[Slc as usize], shares[Other as usize]]
-}
 
 /// What a drop says of which kind it is, as logarithms of its odds over those beforehand.
 fn says(shares: &Shares) -> [f64; KINDS] {

@@ -236,7 +236,7 @@ impl Model {
     fn ran_hotter(&self, now: &[Standing]) -> f64 {
         let weight = |ran: RanHotter| if self.moved.is_some() { ran.if_moved } else { ran.weight };
         let weights: Vec<f64> = self.heat(now).map(|drop| weight(drop.began.ran_hotter)).collect();
-        median(&weights) * (1.0 - seen_once(weights.len()))
+        shared_rest(&weights)
     }
 
     /// How unlikely it is that heat lets go only so far below where it set in, as a logarithm: a drive has one hysteresis, and that of
@@ -252,7 +252,7 @@ impl Model {
         let unlikely = |drop: &CandidateDrop| (drop.began.own_per_k / ANYWHERE_PER_K).ln() + ANY_SETTING;
         let unknown = self.heat(now).filter(|drop| drop.began.host_unknown);
         let low: Vec<f64> = unknown.map(|drop| unlikely(drop).min(0.0)).collect();
-        median(&low) * (1.0 - seen_once(low.len()))
+        shared_rest(&low)
     }
 
     /// Those that are heat, rather than not.
@@ -325,14 +325,13 @@ impl Model {
     /// How unlikely it is that a drive stops to cool, where nobody knows whether anything was asked for, as a logarithm: what is shared of
     /// it as by [`Self::ran_hotter`] is the rest.
     fn stops(&self, now: &[Standing]) -> f64 {
-        let stops = self.heat(now).filter(|drop| drop.began.stopped() && drop.began.least_rate_per_s > 0.0);
-        STOPS * (1.0 - seen_once(stops.count()))
+        STOPS * (1.0 - seen_once(self.heat(now).filter(|drop| drop.began.paused()).count()))
     }
 
     /// How unlikely it is that a drive that is slowed down does more of what it did less of, as a logarithm, shared likewise.
     fn rose(&self, now: &[Standing]) -> f64 {
         let rose: Vec<f64> = self.heat(now).map(|drop| drop.began.rose).collect();
-        -ONE_ROSE * median(&rose) * (1.0 - seen_once(rose.len()))
+        -ONE_ROSE * shared_rest(&rose)
     }
 
     /// How unlikely it is that heat and what is no heat leave one speed, as a logarithm. A load that begins slow may go on with what heat began.
@@ -343,6 +342,11 @@ impl Model {
         let left = |drop: &CandidateDrop| drop.began.left;
         left::coincide(self.heat(now).filter_map(left), other.filter_map(|(drop, _)| left(drop)))
     }
+}
+
+/// What is seen once of the drops of a run and was not counted by any of them: each has counted a share.
+fn shared_rest(weights: &[f64]) -> f64 {
+    median(weights) * (1.0 - seen_once(weights.len()))
 }
 
 /// Goes most of the way to `new`; by how much that changed anything at most.

@@ -1,7 +1,7 @@
 //! The ways to explain all drops of a run: how likely each is, which one is told, and what the others weigh beside it.
 
 use super::crossing::Standing;
-use super::evidence::{Suspect, heat_share};
+use super::evidence::kinds;
 use super::likelihood::Shares;
 use crate::observation::Observation;
 
@@ -106,7 +106,7 @@ pub(super) fn otherwise(
 
 /// What a drop is most likely: heat, a full cache, or anything else.
 fn class(shares: &Shares) -> usize {
-    let of = [heat_share(shares), shares[Suspect::Slc as usize], shares[Suspect::Other as usize]];
+    let of = kinds(shares);
     (0..of.len()).max_by(|a, b| of[*a].total_cmp(&of[*b])).unwrap_or(0)
 }
 

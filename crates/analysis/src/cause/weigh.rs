@@ -98,10 +98,12 @@ const SETTING_SEEN_S: f64 = 3.0;
 /// Weighs everything about one drop; also where it began, for what all drops together say, unless there is no temperature.
 pub(crate) fn weigh(case: &Case) -> (Evidence, Option<Beginning>) {
     let mut evidence = Evidence::new();
+    let rose = mix::rose(case);
     let began = case.onset_k().map(|onset_k| {
         let mut began = own_threshold(case, onset_k, &mut evidence);
         crept(case, &began, &mut evidence);
         began.host = thresholds(case, onset_k, &mut evidence);
+        began.rose = rose.map_or(0.0, |rose| rose.surely);
         began.ran_hotter = course::weigh(case, onset_k, &mut evidence);
         slowed_in_other_run(case, onset_k, &mut evidence);
         elsewhere::weigh(case, onset_k, &mut evidence);
@@ -115,7 +117,7 @@ pub(crate) fn weigh(case: &Case) -> (Evidence, Option<Beginning>) {
     }
     counters(case, &mut evidence);
     cache::weigh(case, &mut evidence);
-    circumstances(case, &mut evidence);
+    circumstances(case, rose, &mut evidence);
     (evidence, began)
 }
 
@@ -193,6 +195,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
     let stretch = case.pieces[case.drop.first].stretch;
     let [quiet_s, _] = case.history.quiet_s(of, stretch, temp_k - 2.0 * spread_k);
     let [_, hotter_s] = case.history.quiet_s(of, stretch, temp_k + HOTTER_K * case.heat.step_k.max(1.0));
+    let full_speed_s = case.history.full_speed_s(of);
     // A regulator gives way bit by bit, anywhere.
     let approach = case.approach.filter(|_| case.fell_at_once());
     Beginning {
@@ -201,9 +204,9 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         stay_s_per_k: stay_s_per_k(None),
         stay_if_moved: moved.then(|| stay_s_per_k(Some(case.history.setting(case.trace, case.start_s())))),
         let_go: case.history.eras.let_go(case.end_s()),
-        full_speed_s: case.history.full_speed_s(of),
+        full_speed_s,
         // Drops like it come of other loads too: their rate lies between that of the time at speeds that show it, and that of all time.
-        exposed_s: (case.history.above(of, None, 0.0, least).0 * case.history.full_speed_s(of)).sqrt(),
+        exposed_s: (case.history.above(of, None, 0.0, least).0 * full_speed_s).sqrt(),
         cache_ends_per_s: cache::ends_per_s(case.written.bytes, case.drop.before.unwrap_or(f64::INFINITY)),
         refilled: case.refilled,
         rested: case.rested(),
@@ -220,7 +223,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         approach_k: approach.and_then(|approach| case.heat.nearest_k(approach.since_s)),
         release: Release::new(case, temp_k),
         held_on: HeldOn::new(case),
-        rose: mix::rose(case).map_or(0.0, |rose| rose.surely),
+        rose: 0.0,
         left: SpeedLeft::new(case),
     }
 }
@@ -394,12 +397,12 @@ fn counted(case: &Case, threshold: HostThreshold) -> bool {
 }
 
 /// Everything else that makes speed differ.
-fn circumstances(case: &Case, evidence: &mut Evidence) {
+fn circumstances(case: &Case, rose: Option<Rose>, evidence: &mut Evidence) {
     if case.phase.buffered {
         evidence.weigh(Observation::ThroughPageCache, &[(Other, 2.5)]);
     }
     lasted(case, evidence);
-    if let Some(rose) = mix::rose(case) {
+    if let Some(rose) = rose {
         let Rose { op, from_bytes_per_s, to_bytes_per_s, surely } = rose;
         let weight = ONE_ROSE * surely * seen_once(case.alike);
         evidence.weigh_heat(Observation::OneRose { op, from_bytes_per_s, to_bytes_per_s }, weight, &[]);

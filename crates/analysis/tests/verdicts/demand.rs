@@ -2,20 +2,11 @@
 //! and then, another share of reading, rhythms that begin hot, loads that end.
 
 use analysis::analyze;
-use analysis::findings::{Cause, Event, EventKind, SegmentOp};
+use analysis::findings::{Cause, Event, SegmentOp};
 use trace::{SpeedSeries, Trace};
 
 use crate::logs::{Logged, heat, relay};
-use crate::paused::of_writes;
-
-/// Events that are surely of this cause, in seconds and how sure.
-fn surely(events: &[Event], is: impl Fn(&Event) -> bool) -> Vec<(f64, f64)> {
-    events
-        .iter()
-        .filter(|event| event.confidence >= 0.7 && is(event))
-        .map(|e| (e.t_s, e.confidence))
-        .collect()
-}
+use crate::paused::{named_heat, of_writes};
 
 /// Goal: where a cache ends, and a relay begins 10 K hotter and more, the cache's end is no first threshold. Method: writes past the cache work
 /// the drive as hard as before.
@@ -32,8 +23,8 @@ fn a_cache_that_ends_below_a_hotter_threshold_is_none() {
         past.for_each(|row| row.bytes *= left);
         trace::infer_phases(&mut trace);
         let findings = analyze(&trace);
-        let early = |event: &Event| event.kind == EventKind::ThrottleOnset && event.t_s < 100.0;
-        assert_eq!(surely(&findings.events, early), [], "after {full_s} s, {:?}", findings.policy);
+        let early: Vec<f64> = named_heat(&findings).into_iter().filter(|t_s| *t_s < 100.0).collect();
+        assert!(early.is_empty(), "after {full_s} s: {early:?}, {:?}", findings.policy);
         let onset_k = findings.policy.onset_k.expect("a relay");
         assert!((onset_k - 359.0).abs() <= 2.0, "after {full_s} s: {onset_k} K");
     }
@@ -53,8 +44,8 @@ fn a_steady_rate_that_catches_up_is_not_throttled() {
             log.log(row_s, |_, _| more * rate);
         }
         let findings = analyze(&of_writes(&log, row_s));
-        let heat = surely(&findings.events, |event| event.kind == EventKind::ThrottleOnset);
-        assert_eq!(heat, [], "rows of {row_s} s at {rate}: {:?}", findings.policy);
+        let heat = named_heat(&findings);
+        assert!(heat.is_empty(), "rows of {row_s} s at {rate}: {heat:?}, {:?}", findings.policy);
     }
 }
 
@@ -96,7 +87,7 @@ fn a_light_load_is_not_throttled_where_a_heavy_one_is_not() {
         }
         let trace = told_apart(&log, 15, |_, share| if share > 0.5 { 0.97 } else { 0.65 });
         let findings = analyze(&trace);
-        let heat = surely(&findings.events, |event| event.kind == EventKind::ThrottleOnset);
+        let heat = named_heat(&findings);
         assert!(heat.len() <= 1, "seed {seed}: {heat:?}");
     }
 }
@@ -114,8 +105,8 @@ fn a_load_that_reads_more_as_it_falls_is_another_one() {
         });
         let trace = told_apart(&log, row_s, |second, _| if falls(second) { 0.42 } else { 0.12 });
         let findings = analyze(&trace);
-        let heat = surely(&findings.events, |event| event.kind == EventKind::ThrottleOnset);
-        assert_eq!(heat, [], "seed {seed}: {:?}", findings.policy);
+        let heat = named_heat(&findings);
+        assert!(heat.is_empty(), "seed {seed}: {heat:?}, {:?}", findings.policy);
     }
 }
 
@@ -139,9 +130,13 @@ fn a_rhythm_that_begins_hot_is_not_surely_a_clock() {
             if off { 0.3 } else { 1.0 }
         });
         let findings = analyze(&of_writes(&log, 1));
-        let cleared =
-            surely(&findings.events, |event| event.cause == Cause::NotThermal && event.confidence >= 0.9);
-        assert_eq!(cleared, [], "every {every} s from {on_k} K on: {:?}", findings.policy);
+        let cleared = |event: &&Event| event.cause == Cause::NotThermal && event.confidence >= 0.9;
+        assert_eq!(
+            findings.events.iter().find(cleared),
+            None,
+            "every {every} s from {on_k} K on: {:?}",
+            findings.policy
+        );
     }
 }
 

@@ -216,7 +216,7 @@ pub(crate) fn in_steps(trace: &mut Trace, step_k: f64) {
 }
 
 /// When heat is named, in seconds.
-fn named_heat(findings: &Findings) -> Vec<f64> {
+pub(crate) fn named_heat(findings: &Findings) -> Vec<f64> {
     let named = |event: &&Event| event.kind == EventKind::ThrottleOnset && event.confidence >= 0.7;
     findings.events.iter().filter(named).map(|event| event.t_s).collect()
 }
