@@ -17,6 +17,8 @@ const OTHER_K: f64 = 4.0;
 /// Two falls agree in temperature within this by chance as often as it is a share of what the drive went through.
 const AGREE_K: f64 = 2.0 * ONE_THRESHOLD_K;
 const MOST: f64 = 2.5;
+/// So many runs say it.
+const MOST_RUNS: usize = 3;
 /// A cache that ends after other amounts in each run had been filled in part before.
 const OTHER_AMOUNT: f64 = -1.5;
 const SAME_TIME_WEIGHT: f64 = 2.5;
@@ -54,8 +56,12 @@ pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         };
         Some((fall, weight))
     });
-    // Several runs say it for one drive: the plainest counts.
-    let Some((fall, weight)) = weighed.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())) else { return };
+    let mut weighed: Vec<_> = weighed.collect();
+    weighed.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    let Some((fall, plainest)) = weighed.first().copied() else { return };
+    // Several runs say it for one drive: the plainest counts in full, the next that agree with it a half, a third and so on.
+    let agreed = weighed.iter().filter(|(_, weight)| weight * plainest > 0.0);
+    let weight: f64 = agreed.take(MOST_RUNS).zip(1..).map(|((_, weight), nth)| weight / f64::from(nth)).sum();
     let seen = Observation::FellElsewhere { from_k: fall.from_k, fast_s, elsewhere_s: fall.fast_s };
     let cache = if weight > 0.0 { OTHER_AMOUNT } else { 0.0 };
     evidence.weigh_heat(seen, weight * shared, &[(Slc, cache * shared)]);

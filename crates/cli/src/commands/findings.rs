@@ -106,8 +106,7 @@ impl Analyzed {
         Self::read_run_among(folder, name, &Others::default())
     }
 
-    /// The same run, judged with what other runs of the drive show of its loads; what it adds to the policy of its drive stays
-    /// what it shows alone.
+    /// The same run, judged with what other runs of the drive show of its loads.
     ///
     /// # Errors
     /// When it cannot be read any more.
@@ -115,11 +114,10 @@ impl Analyzed {
         if others.is_empty() {
             return Ok(self);
         }
-        let anew = match &self.origin {
+        match &self.origin {
             Input::Run(folder) => Self::read_run_among(folder, &self.source, others),
             Input::Logs(logs, options) => Self::read_logs_among(logs, options, others),
-        };
-        Ok(Self { joint: self.joint, ..anew? })
+        }
     }
 
     /// The same with a policy that it shows together with others.

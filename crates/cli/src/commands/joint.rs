@@ -17,20 +17,27 @@ pub(crate) fn together(
     let mut policies = Vec::new();
     let mut runs: Vec<Option<Analyzed>> = runs.into_iter().map(Some).collect();
     for drive in drives {
-        let of_drive: Vec<JointRun> =
-            drive.iter().flat_map(|at| &runs[*at]).map(|run| run.joint.clone()).collect();
-        let joint = joint_policy(&of_drive);
-        for (nth, (at, others)) in drive.into_iter().zip(others(&of_drive)).enumerate() {
-            let run = runs[at].take().map(|run| run.among(&others)).transpose()?;
-            runs[at] =
-                run.map(|run| match joint.as_ref().and_then(|j| j.policy_of(nth, &run.findings().policy)) {
+        for (at, others) in drive.iter().zip(others(&of_drive(&runs, &drive))) {
+            runs[*at] = runs[*at].take().map(|run| run.among(&others)).transpose()?;
+        }
+        // Of the runs as they are told: a verdict over all that leaves out what is said of each contradicts it.
+        let joint = joint_policy(&of_drive(&runs, &drive));
+        for (nth, at) in drive.into_iter().enumerate() {
+            runs[at] = runs[at].take().map(|run| {
+                match joint.as_ref().and_then(|joint| joint.policy_of(nth, &run.findings().policy)) {
                     Some(policy) => run.with_policy(policy),
                     None => run,
-                });
+                }
+            });
         }
         policies.extend(joint);
     }
     Ok((runs.into_iter().flatten().collect(), policies))
+}
+
+/// What is taken of the runs of a drive, by their indices.
+fn of_drive(runs: &[Option<Analyzed>], drive: &[usize]) -> Vec<JointRun> {
+    drive.iter().flat_map(|at| &runs[*at]).map(|run| run.joint.clone()).collect()
 }
 
 /// The indices of the runs of each drive.

@@ -1,5 +1,6 @@
 //! Logs of other tools given to `analyze`: joined, shifted, forced, asked for, and refereed by fio itself.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::Command;
 
@@ -200,4 +201,49 @@ fn a_folder_of_folders_with_logs_says_how_to_name_them() {
     );
     let done = scratch.run(&["analyze", "--join", disk, sensor]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
+}
+
+/// A log of writes on a drive of two parts in a room, which falls to a share of its speed at `on_c` for good.
+fn writes_in_a_room(scratch: &Scratch, name: &str, room_c: f64, on_c: f64, left: f64) {
+    let (mut fast_k, mut slow_k, mut share) = (0.0, 0.0, 1.0);
+    let mut text = String::from("t_s,write_mb_per_s,temp_c\n");
+    for second in 0..1200 {
+        let kelvin = room_c + 5.0 + fast_k + slow_k;
+        if kelvin >= on_c {
+            share = left;
+        }
+        fast_k += (32.0 * share - fast_k) / 40.0;
+        slow_k += (32.0 * share - slow_k) / 260.0;
+        if second % 2 == 0 {
+            writeln!(text, "{second},{:.0},{kelvin:.0}", 480.0 * share).expect("a text");
+        }
+    }
+    std::fs::write(scratch.path(name), text).expect("a scratch file");
+}
+
+/// Goal: what runs of one drive show together agrees with what is said of each. Method: writes that fall at one temperature in three rooms,
+/// after other times: alone a full cache looks the same.
+#[test]
+fn runs_of_one_drive_are_summed_up_as_they_are_told() {
+    for (rooms_c, on_c, left) in [
+        ([20.0, 30.0, 40.0], 78.0, 0.62),
+        ([22.0, 31.0, 43.0], 81.0, 0.66),
+        ([16.0, 27.0, 37.0], 73.0, 0.6),
+        ([19.0, 29.0, 41.0], 76.0, 0.7),
+        ([24.0, 34.0, 46.0], 84.0, 0.64),
+    ] {
+        let scratch = Scratch::new();
+        let names = ["cool.csv", "warm.csv", "hot.csv"];
+        for (name, room_c) in names.iter().zip(rooms_c) {
+            writes_in_a_room(&scratch, name, room_c, on_c, left);
+        }
+        let told = findings(&scratch, &[&["--one-drive"], &names[..]].concat());
+        let joint = &told["joint_policies"][0];
+        let threshold_k = joint["machines"][0]["threshold_k"].as_f64();
+        assert!(threshold_k.is_some_and(|k| (k - 273.0 - on_c).abs() <= 1.5), "{on_c} °C: {joint}");
+        assert_ne!(joint["class"], "undetermined", "{on_c} °C: {joint}");
+        let of_runs = told["results"].as_array().expect("runs");
+        let heat = |run: &&serde_json::Value| run["findings"]["events"][0]["kind"] == "throttle_onset";
+        assert_eq!(of_runs.iter().filter(heat).count(), 3, "{on_c} °C: {told}");
+    }
 }
