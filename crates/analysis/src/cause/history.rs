@@ -236,6 +236,20 @@ impl History {
         there_s / self.onsets(of, set, kelvin, half_k).max(1) as f64
     }
 
+    /// Seconds at full speed in a kelvin, as [`Self::stay_s`] has it, on the way through `span_k` up to `kelvin`: the way that was passed
+    /// as often as a drop began above it.
+    pub(super) fn stay_s_per_k_below(
+        &self,
+        of: Depth,
+        kelvin: f64,
+        span_k: f64,
+        least_bytes_per_s: f64,
+    ) -> f64 {
+        let (below_s, drops) = self.above(of, None, kelvin - span_k, least_bytes_per_s);
+        let (above_s, _) = self.above(of, None, kelvin, least_bytes_per_s);
+        (below_s - above_s) / span_k / drops.max(1) as f64
+    }
+
     /// Seconds at full speed before the first drop of a stretch: cooler than `kelvin`, and no cooler.
     pub(crate) fn quiet_s(&self, of: Depth, stretch: usize, kelvin: f64) -> [f64; 2] {
         let history = self.by_op.get(&key(of, None));

@@ -57,6 +57,8 @@ const INSTEAD: f64 = 0.5;
 /// (e^-1.5) or fewer lie just above a threshold.
 const CREEPS_S_PER_K: f64 = 30.0;
 const CREPT: f64 = 1.5;
+/// ... unless it creeps all the way, as with its room: as slowly in so many kelvins, so far below.
+const BELOW_K: f64 = 3.0;
 /// So many steps of the sensor hotter than a drop began is no rounding.
 const HOTTER_K: f64 = 0.9;
 /// Seconds in a kelvin are counted over at least this much on both sides: whole kelvins.
@@ -237,7 +239,10 @@ fn crept(case: &Case, began: &Beginning, evidence: &mut Evidence) {
     if case.fell_over_s().is_some() || case.drop.inside.is_some() || lasts {
         return;
     }
-    let weight = -(stay_s_per_k / CREEPS_S_PER_K).ln().clamp(0.0, CREPT) * seen_once(case.alike);
+    let usual_s_per_k =
+        case.history.stay_s_per_k_below(began.of, began.temp_k - BELOW_K, BELOW_K, case.shows_from());
+    let weight =
+        -(stay_s_per_k / usual_s_per_k.max(CREEPS_S_PER_K)).ln().clamp(0.0, CREPT) * seen_once(case.alike);
     if weight < 0.0 {
         evidence.weigh_heat(Observation::Crept { stay_s_per_k }, weight, &[]);
     }
