@@ -58,6 +58,10 @@ const LATE_K: f64 = 1.5;
 const BACK_FROM_CACHE: f64 = -2.0;
 /// That a threshold acts each time is known as if so many drops had begun at it, all by heat.
 const ACTS: f64 = 2.0;
+/// The host's thresholds.
+const HOST: [Suspect; 2] = [Tmt1, Tmt2];
+/// A threshold that acts does not set in once more: so much of a further drop is not it.
+const MEETS_ONCE: f64 = 0.8;
 /// Further away than so many standard deviations is nothing.
 const REACH: f64 = 4.0;
 
@@ -117,6 +121,8 @@ pub(super) struct RunSums {
     left: SpeedsLeft,
     /// How much of each drop is heat.
     heat: Vec<f64>,
+    /// How much of each drop is TMT1, and TMT2.
+    host_acts: Vec<[f64; 2]>,
     /// Of each drop, the hotter one within it that is heat most likely by all else that is known of it: how likely, and by how
     /// much hotter it began, in kelvins.
     within: Vec<(f64, f64)>,
@@ -125,6 +131,7 @@ pub(super) struct RunSums {
 impl RunSums {
     pub(super) fn new(drops: &[CandidateDrop], now: &[Standing]) -> Self {
         let heat: Vec<f64> = now.iter().map(|now| heat_share(&now.shares)).collect();
+        let host_acts = now.iter().map(|now| HOST.map(|host| now.shares[host as usize])).collect();
         let mut within = vec![(0.0, 0.0); drops.len()];
         for (drop, inner) in drops.iter().zip(&heat) {
             let Some((outer, by_k)) = drop.hotter_within else { continue };
@@ -162,7 +169,7 @@ impl RunSums {
                 }
             }
         }
-        Self { own, own_of, fell, host, host_drops, shapes, releases, left, heat, within }
+        Self { own, own_of, fell, host, host_drops, shapes, releases, left, heat, host_acts, within }
     }
 
     /// What the other drops show about this one, and what it weighs.
@@ -228,7 +235,15 @@ impl RunSums {
     /// What it weighs that the drive was throttled already and got hotter still.
     fn further_row(&self, drop: &CandidateDrop) -> [f64; 5] {
         // Where nobody knows what was asked for, a host pauses on a throttled drive as on any other.
-        if drop.began.paused() { [0.0; 5] } else { stairs(self.further(drop).map_or(0.0, |(heat, _)| heat)) }
+        let Some((outer, _)) = drop.hotter_within.filter(|_| !drop.began.paused()) else { return [0.0; 5] };
+        let mut row = stairs(self.heat[outer]);
+        if drop.began.host_unknown {
+            return row;
+        }
+        for (host, acts) in HOST.iter().zip(self.host_acts[outer]) {
+            row[*host as usize] = (1.0 + STAIRS * (self.heat[outer] - acts) - MEETS_ONCE * acts).ln();
+        }
+        row
     }
 
     /// What it weighs that heat slowed the drive down further when it had got hotter.

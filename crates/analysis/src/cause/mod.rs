@@ -213,6 +213,7 @@ fn judge_from(
     let mut shapes: ByShape<usize> = ByShape::new();
     let resumed = resumed::resumed(trace, heat, &starts::loads(trace), stretches, pieces, &all);
     let last_s = resumed::last_s(&resumed, &all, pieces);
+    let handed_on = resumed::handed_on(stretches, pieces, &all);
     let unread = unread(&all, pieces, heat);
     let refilled = cache::refilled(&all, stretches, pieces);
     let approaches = Approach::all(&all, pieces);
@@ -265,16 +266,24 @@ fn judge_from(
     uneven::weigh(&mut judged, stretches, pieces);
     settle::judge(&mut judged, &history.eras, heat);
     undecidable::weigh(&mut judged, pieces);
-    for (index, earlier) in resumed.iter().enumerate() {
-        if let Some(earlier) = *earlier {
+    go_on(&mut judged, &resumed, &handed_on);
+    within::join(&mut judged, stretches, pieces);
+    recurring::tell(&mut judged, heat.slice_s);
+    judged
+}
+
+/// Gives drops that go on with an earlier one its verdict, and those of another operation the threshold that was met before.
+fn go_on(judged: &mut [Judged], resumed: &[Option<usize>], handed_on: &[Option<usize>]) {
+    for (index, (resumed, handed_on)) in resumed.iter().zip(handed_on).enumerate() {
+        // That both are heat each shows for itself; which threshold acts, only the one that was met.
+        let is_heat = |at: usize| judged[at].verdict.conclusion.is_heat();
+        let handed_on = handed_on.filter(|earlier| is_heat(*earlier) && is_heat(index));
+        if let Some(earlier) = resumed.or(handed_on) {
             let since_s = judged[earlier].end_s;
             judged[index].evidence = judged[earlier].evidence.resumed(since_s);
             judged[index].verdict = judged[earlier].verdict;
         }
     }
-    within::join(&mut judged, stretches, pieces);
-    recurring::tell(&mut judged, heat.slice_s);
-    judged
 }
 
 /// Whether a slow first piece is how a load begins: it is short, or the row in which it begins.

@@ -17,6 +17,11 @@ const SAME: f64 = 0.04;
 /// Throttling has been seen to last until a drive was so much cooler: wider than what most need, as here a speed vouches for it.
 const WIDEST_K: f64 = 16.0;
 
+/// Loads this near follow each other without a rest.
+const AT_ONCE_S: f64 = 3.0;
+/// Shares of full speed alike to this, as a logarithm: what throttles scales reads and writes alike, or nearly so.
+const ALIKE: f64 = 0.5;
+
 /// For each drop the earlier one that it goes on with, if it does.
 pub(super) fn resumed(
     trace: &Trace,
@@ -62,6 +67,38 @@ fn goes_on(trace: &Trace, heat: &Heat, pieces: &[Piece], earlier: &SpeedDrop, no
         && (same(earlier.level) || same(ended.level))
         && set(ended.start_s) == set(begins.start_s)
         && onsets_k.is_none_or(|(then_k, now_k)| then_k - now_k <= WIDEST_K)
+}
+
+/// For each drop that a load begins with, the one in which a load of another operation ended just before, if it ended in one: what held
+/// the one back holds back the other. They are compared by what is left of full speed.
+pub(super) fn handed_on(stretches: &[Stretch], pieces: &[Piece], drops: &[SpeedDrop]) -> Vec<Option<usize>> {
+    // The last drop that a stretch ended in, which lies in all others.
+    let mut open: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut found = vec![None; drops.len()];
+    for (index, drop) in drops.iter().enumerate() {
+        let stretch = pieces[drop.first].stretch;
+        let earlier = stretch.checked_sub(1).and_then(|before| open.get(&before).copied());
+        found[index] = earlier.filter(|earlier| {
+            let (ended, begins) = (&pieces[drops[*earlier].last], &pieces[drop.first]);
+            let left = left_in_all(drops, *earlier, ended).zip(drop.before.map(|full| drop.level / full));
+            drop.at_start
+                && stretches[stretch].op != stretches[stretch - 1].op
+                && begins.start_s - ended.end_s <= AT_ONCE_S
+                && left.is_some_and(|(then, now)| (now / then).ln().abs() <= ALIKE)
+        });
+        if !drop.recovered && pieces.get(drop.last + 1).is_none_or(|next| next.stretch != stretch) {
+            open.insert(stretch, index);
+        }
+    }
+    found
+}
+
+/// What a drop, and all that it lies in, left of full speed at its end.
+fn left_in_all(drops: &[SpeedDrop], mut index: usize, ended: &Piece) -> Option<f64> {
+    while let Some(outer) = drops[index].inside {
+        index = outer;
+    }
+    drops[index].before.map(|full| ended.level / full)
 }
 
 /// When each drop was over, in seconds: with the last of those that go on with it.
