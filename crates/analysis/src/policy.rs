@@ -43,6 +43,8 @@ const GAVE_WAY_LATER: f64 = 0.25;
 /// A drop of so few slices has none that lies in it as a whole; the lower quarter of such floors is several below this share of the upper.
 const BLURRED_SLICES: usize = 2;
 const SEVERAL_FLOORS: f64 = 0.75;
+/// Where a drive stops for about a row, one row in ten and more is empty.
+const STILL_ROWS: f64 = 0.1;
 /// A piece of so few slices is its two ends, and one between.
 const EDGES: usize = 3;
 /// A host that asks for less than this share of what a throttle leaves lets the drive cool.
@@ -139,12 +141,21 @@ fn mechanisms(
     } else if levels::are_two(heat, judged, drops) {
         found.push((TwoLevel, 0.95));
     } else if bursty(pieces, drops) && !cycles(drops, &released) {
-        found.push((DutyCycled, if heat.slice_s < BLURRED_S { 0.98 } else { 0.7 }));
+        found.push(match heat.slice_s < BLURRED_S {
+            true => (DutyCycled, 0.98),
+            // No burst is over as late as that.
+            false if still_share(stretches, pieces, drops) >= STILL_ROWS => (Stop, 0.8),
+            false => (DutyCycled, 0.7),
+        });
     } else if mostly_regulated {
         found.push(regulator);
     } else if (released.len() >= 2 && released.len() * 2 >= drops.len()) || to_and_fro(pieces, judged, drops)
     {
-        found.push(if floor_unseen(pieces, drops) { (Undetermined, 0.5) } else { (Relay, 0.98) });
+        found.push(match floor_unseen(pieces, drops) {
+            true if still_share(stretches, pieces, drops) >= STILL_ROWS => (Stop, 0.95),
+            true => (Undetermined, 0.5),
+            false => (Relay, 0.98),
+        });
     } else if !regulated.is_empty() {
         found.push(regulator);
     } else if released.len() == 1 {
@@ -223,6 +234,19 @@ fn floor_unseen(pieces: &[Piece], drops: &[&Judged]) -> bool {
     floors.len() * 2 > drops.len()
         && floors.len() >= 3
         && quarters(&floors).is_some_and(|(low, high)| low < SEVERAL_FLOORS * high)
+}
+
+/// Of the rows of these drops, the share in which nothing moved: no lower speed leaves a row empty, nor do bursts that are shorter.
+fn still_share(stretches: &[Stretch], pieces: &[Piece], drops: &[&Judged]) -> f64 {
+    let (mut still, mut rows) = (0, 0);
+    for judged in drops.iter().filter(|judged| judged.drop.inside.is_none()) {
+        let samples = &stretches[pieces[judged.drop.first].stretch].samples;
+        let place = |t_s: f64| samples.partition_point(|sample| sample.start_s < t_s - 1e-6);
+        let within = &samples[place(judged.start_s)..place(judged.end_s)];
+        still += within.iter().filter(|sample| sample.bytes <= 0.0).count();
+        rows += within.len();
+    }
+    still as f64 / rows.max(1) as f64
 }
 
 fn cooled_k(judged: &Judged) -> Option<f64> {
