@@ -234,6 +234,9 @@ pub struct Policy {
 pub struct PolicyLevel {
     /// Whose threshold it is: one of the causes that are heat.
     pub cause: Cause,
+    /// The operation that it slows down, where others have one of their own; `None` where it is of all, or nothing shows which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<SegmentOp>,
     /// Temperature at which it begins to act, in kelvins; `None` where it acted from the load's beginning on.
     pub onset_k: Option<f64>,
     /// Temperature at which speed recovers; `None` where that was not seen.

@@ -7,6 +7,7 @@ use crate::findings::PolicyLevel;
 fn run(tmt: Option<(f64, f64)>, cause: Cause, onset_k: f64, release_k: Option<f64>, floor: f64) -> JointRun {
     let level = PolicyLevel {
         cause,
+        op: None,
         onset_k: Some(onset_k),
         release_k,
         held_k: None,

@@ -8,8 +8,8 @@ use crate::cause::ONE_THRESHOLD_K;
 use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::events;
-use crate::findings::PolicyLevel;
-use crate::segment::Piece;
+use crate::findings::{PolicyLevel, SegmentOp};
+use crate::segment::{Piece, quarters};
 use trace::Trace;
 
 /// Speed does not come back where it is hotter than where it fell, but for rounding.
@@ -20,6 +20,10 @@ const LATCHED_K: f64 = 5.0;
 const SHOWN_STEPS: f64 = 3.5;
 /// So often a second threshold has to show: once, a speed that sinks in two steps is one of many.
 const LEAST_TIMES: usize = 2;
+/// Operations that begin to be slowed down as far apart, and so many steps of the sensor, have a threshold each. A sensor that is late
+/// shows the faster climb of the two a little cooler.
+const OPERATIONS_APART_K: f64 = 3.0;
+const OPERATIONS_APART_STEPS: f64 = 2.0;
 
 /// Each threshold at which these drops began. What lies inside a drop of the same name is a threshold of its own.
 pub(super) fn of(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged]) -> Vec<PolicyLevel> {
@@ -34,14 +38,44 @@ pub(super) fn of(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged
             outer(all, judged).is_some_and(|outer| outer.verdict.conclusion == finding) && !is_host(judged);
         by_level.entry((rank, further)).or_default().push(judged);
     }
-    let level = |drops: &Vec<&Judged>| PolicyLevel {
+    let level = |(op, drops): (Option<SegmentOp>, Vec<&Judged>)| PolicyLevel {
         cause: events::cause(drops[0].verdict.conclusion),
-        onset_k: thresholds_k(heat, pieces, all, drops)[0],
-        release_k: thresholds_k(heat, pieces, all, drops)[1],
+        op,
+        onset_k: thresholds_k(heat, pieces, all, &drops)[0],
+        release_k: thresholds_k(heat, pieces, all, &drops)[1],
         held_k: middle(drops.iter().filter_map(|j| held_k(heat, pieces, all, j))),
         floor_bytes_per_s: middle(drops.iter().map(|j| j.drop.level)),
     };
-    by_level.values().map(level).collect()
+    by_level.into_values().flat_map(|drops| by_operation(heat, drops)).map(level).collect()
+}
+
+/// Drops of one cause, apart where each operation has a threshold of its own, the coolest first: drops of one began at other temperatures
+/// than those of every other one.
+fn by_operation<'a>(heat: &Heat, drops: Vec<&'a Judged>) -> Vec<(Option<SegmentOp>, Vec<&'a Judged>)> {
+    let mut of_op: BTreeMap<u8, (SegmentOp, Vec<&Judged>)> = BTreeMap::new();
+    for judged in &drops {
+        if let Some(op) = judged.began.map(|began| began.of.0) {
+            of_op.entry(op as u8).or_insert((op, Vec::new())).1.push(judged);
+        }
+    }
+    let mut ranges: Vec<(f64, f64)> = of_op.values().filter_map(|(_, drops)| onsets_k(drops)).collect();
+    ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let known: usize = of_op.values().map(|(_, drops)| drops.len()).sum();
+    let apart_k = OPERATIONS_APART_K.max(OPERATIONS_APART_STEPS * heat.step_k);
+    let apart = ranges.windows(2).all(|pair| pair[1].0 - pair[0].1 >= apart_k);
+    if ranges.len() < 2 || ranges.len() < of_op.len() || known < drops.len() || !apart {
+        return vec![(None, drops)];
+    }
+    let mut levels: Vec<_> = of_op.into_values().map(|(op, drops)| (Some(op), drops)).collect();
+    levels
+        .sort_by(|a, b| onsets_k(&a.1).map_or(0.0, |k| k.0).total_cmp(&onsets_k(&b.1).map_or(0.0, |k| k.0)));
+    levels
+}
+
+/// Between which temperatures the middle half of these drops began, in kelvins, where there are enough.
+fn onsets_k(drops: &[&Judged]) -> Option<(f64, f64)> {
+    let known: Vec<f64> = drops.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.crossed_k).collect();
+    quarters(&known).filter(|_| known.len() >= LEAST_TIMES)
 }
 
 /// Where these drops set in and where speed came back. A sensor that is late by part of a cycle shows the one for the other;

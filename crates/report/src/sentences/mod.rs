@@ -125,7 +125,7 @@ pub fn policy(findings: &Findings, throttled_bytes_per_s: Option<f64>) -> String
                     floor.map(|floor| format!(", {}", format::speed(Some(floor)))).unwrap_or_default();
                 text.push_str(&format!(
                     "; {}{}{floor}",
-                    words::level(level.cause, nth),
+                    words::level(level.cause, level.op, nth),
                     thresholds(level.onset_k, level.release_k)
                 ));
             }

@@ -368,7 +368,10 @@ fn cycle(
     // The threshold's own figures where there are any, so that the policy and this sentence have the same. Of several thresholds the
     // policy says which is released where.
     let one = |k: Option<f64>| k.filter(|k| k.is_finite()).map(|k| format::temperature(Some(k)));
-    let own: Vec<&PolicyLevel> = policy.iter().filter(|level| Some(level.cause) == cause).collect();
+    let own: Vec<&PolicyLevel> = policy
+        .iter()
+        .filter(|level| Some(level.cause) == cause && level.op.is_none_or(|op| op == block.op))
+        .collect();
     let onset = own.iter().filter_map(|level| one(level.onset_k)).collect::<Vec<_>>().join(" and ");
     let onset = if own.is_empty() { temperatures(onsets).unwrap_or_default() } else { onset };
     let onset = match own[..] {

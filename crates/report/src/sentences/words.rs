@@ -106,8 +106,19 @@ pub(super) fn candidates(candidates: &[Candidate]) -> String {
     }
 }
 
-/// A threshold of a policy, by whose it is; `nth` of several, from 0 on.
-pub(super) const fn level(cause: Cause, nth: usize) -> &'static str {
+/// A threshold of a policy, by whose it is and what it slows down; `nth` of several, from 0 on.
+pub(super) fn level(cause: Cause, op: Option<SegmentOp>, nth: usize) -> String {
+    let whose = whose(cause, nth);
+    let of = match op {
+        Some(SegmentOp::Read) => "reads",
+        Some(SegmentOp::Write) => "writes",
+        Some(SegmentOp::Mixed) => "mixed I/O",
+        _ => return whose.to_owned(),
+    };
+    if cause == Cause::Thermal { of.to_owned() } else { format!("{whose} of {of}") }
+}
+
+const fn whose(cause: Cause, nth: usize) -> &'static str {
     match cause {
         Cause::HctmTmt1 => "light (TMT1)",
         Cause::HctmTmt2 => "heavy (TMT2)",

@@ -98,6 +98,7 @@ fn findings() -> impl Strategy<Value = Findings> {
             levels: [(Cause::HctmTmt1, floor), (Cause::HctmTmt2, onset_k)]
                 .map(|(cause, floor_bytes_per_s)| PolicyLevel {
                     cause,
+                    op: None,
                     onset_k,
                     release_k,
                     held_k: release_k,

@@ -219,6 +219,7 @@ fn a_cycle_of_two_thresholds_names_no_release_for_both() {
     let mut run = scene::relay();
     let level = |onset_k: f64, release_k: Option<f64>| PolicyLevel {
         cause: Cause::HctmTmt1,
+        op: None,
         onset_k: Some(onset_k),
         release_k,
         held_k: None,
@@ -240,6 +241,7 @@ fn each_of_two_levels_is_told_with_its_speed() {
     let mut run = scene::relay();
     let level = |onset_k: f64, floor_bytes_per_s: f64| PolicyLevel {
         cause: Cause::Thermal,
+        op: None,
         onset_k: Some(onset_k),
         release_k: Some(335.0),
         held_k: None,
@@ -258,6 +260,7 @@ fn events_that_differ_are_told_with_their_range() {
     let mut run = scene::relay();
     run.findings.policy.levels = vec![PolicyLevel {
         cause: Cause::HctmTmt1,
+        op: None,
         onset_k: run.findings.policy.onset_k,
         release_k: run.findings.policy.release_k,
         held_k: None,
@@ -310,6 +313,7 @@ fn the_evidence_of_a_cycle_is_at_its_onset() {
     let usual_k = run.findings.policy.onset_k.expect("an onset");
     run.findings.policy.levels = vec![PolicyLevel {
         cause: Cause::HctmTmt1,
+        op: None,
         onset_k: Some(usual_k),
         release_k: run.findings.policy.release_k,
         held_k: None,
