@@ -2,6 +2,7 @@
 //! class, and slow-downs that are not heat.
 
 mod across;
+mod acting;
 mod amounts;
 mod anywhere;
 mod counted;
