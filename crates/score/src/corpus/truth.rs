@@ -296,16 +296,25 @@ impl<'a> Of<'a> {
             && steady
     }
 
-    /// When the policy behind an episode set in, and which.
+    /// When the policy behind an episode set in, and which: of those that still act the last, as one may have let go while nothing was asked
+    /// for.
     fn set_in(&self, from: usize, earliest: usize) -> (f64, Option<Source>) {
         let (from_s, earliest_s) = (seconds(from) + 0.15, seconds(earliest));
-        let onsets = self.truth.events.iter().filter_map(|event| match event.kind {
-            TruthKind::ThrottleOnset(source) => Some((event.t.as_secs_f64(), source)),
-            _ => None,
-        });
         // The twin calls a regulator throttling when 1 % is gone, a little before 5 % are.
-        let before: Vec<_> = onsets.filter(|(t_s, _)| *t_s <= from_s).collect();
-        match before.last() {
+        let before = self.truth.events.iter().filter(|event| event.t.as_secs_f64() <= from_s);
+        let mut acting: Vec<(f64, Source)> = Vec::new();
+        for event in before {
+            match event.kind {
+                TruthKind::ThrottleOnset(source) => acting.push((event.t.as_secs_f64(), source)),
+                // What let go as the episode began is what it began with.
+                TruthKind::ThrottleRelease(source) if event.t.as_secs_f64() < from_s - WITHIN_S => {
+                    let last = acting.iter().rposition(|(_, of)| *of == source);
+                    last.map(|at| acting.remove(at));
+                }
+                _ => {}
+            }
+        }
+        match acting.last() {
             Some((t_s, source)) => (t_s.max(earliest_s), Some(*source)),
             None => (seconds(from), None),
         }
