@@ -222,13 +222,15 @@ fn judge_from(
         written.before(pieces[drop.first].start_s, since_rest)
     };
     let before: Vec<WrittenBefore> = all.iter().enumerate().map(before).collect();
+    // A sum for each row of a month is a tenth of all memory.
+    drop(written);
     let amounts = match unread {
         true => vec![None; all.len()],
         false => amounts::before(&all, stretches, pieces, heat, &before),
     };
     let of_drops: Vec<DropShape> = all.iter().map(|drop| DropShape::new(drop, pieces)).collect();
     of_drops.iter().for_each(|shape| *shapes.at(*shape) += 1);
-    let mut judged: Vec<Judged> = Vec::new();
+    let mut judged: Vec<Judged> = Vec::with_capacity(all.len());
     for (index, (drop, shape)) in all.into_iter().zip(of_drops).enumerate() {
         let case = Case {
             trace,

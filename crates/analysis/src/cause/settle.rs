@@ -89,7 +89,7 @@ struct Model {
 impl Model {
     /// By the thresholds that stand, or by those that moved.
     fn new(judged: &[Judged], moved: Option<&Eras>, heat: &Heat) -> Self {
-        let mut drops: Vec<CandidateDrop> = Vec::new();
+        let mut drops: Vec<CandidateDrop> = Vec::with_capacity(judged.len());
         for (index, judged) in judged.iter().enumerate() {
             let Some(began) = judged.began else { continue };
             let outer = judged

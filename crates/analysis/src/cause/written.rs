@@ -30,10 +30,12 @@ impl<'a> Written<'a> {
     pub(super) fn new(trace: &'a Trace, pieces: &[Piece]) -> Self {
         let writes = trace.speeds.iter().find(|series| series.op == SegmentOp::Write);
         let writes = writes.map_or(&[][..], |series| &series.intervals);
-        let sums = writes.iter().scan(0.0, |sum, interval| {
-            *sum += interval.bytes;
-            Some(*sum)
+        let mut sum = 0.0;
+        let sums = writes.iter().map(|interval| {
+            sum += interval.bytes;
+            sum
         });
+        let sums = sums.collect();
         let empties = |phase: &&Phase| match phase.op {
             SegmentOp::Trim => true,
             SegmentOp::Idle => phase.end_s - phase.start_s >= EMPTYING_PAUSE_S,
@@ -43,7 +45,7 @@ impl<'a> Written<'a> {
         let phases = trace.phases.iter().filter(empties).map(|phase| phase.end_s);
         let mut emptied_s: Vec<f64> = phases.chain(stops.map(|piece| piece.end_s)).collect();
         emptied_s.sort_by(f64::total_cmp);
-        Self { writes, sums: sums.collect(), emptied_s }
+        Self { writes, sums, emptied_s }
     }
 
     /// How often the cache had been emptied by `t_s`.
