@@ -20,6 +20,11 @@ use crate::caveats::GAP_STEPS;
 /// A point this close to a reading is of it, in seconds.
 const SAME_READING_S: f64 = 1.0;
 
+/// A command moves at most 65,536 blocks (NVM Command Set, Read: NLB has 16 bits), and no drive has blocks above 4 KiB.
+const MOST_COMMAND_BYTES: f64 = 65_536.0 * 4096.0;
+/// Data are counted in leaps of 512,000 bytes, and what was moved before a counter of commands began is little.
+const UNCOUNTED_COMMANDS: f64 = 1.0;
+
 /// What the counters say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Life {
@@ -44,9 +49,19 @@ pub struct Life {
     /// The sensor that this temperature and the history are of: "composite", "sensor1"; `None` without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensor: Option<String>,
-    /// The highest temperature that the maker allows (SATA: Max Op Limit) or warns of (NVMe: WCTEMP), in kelvins.
+    /// The highest temperature that the maker allows (SATA: Max Op Limit; SCSI: what smartctl calls the trip temperature) or warns of
+    /// (NVMe: WCTEMP), in kelvins.
     #[serde(default)]
     pub limit_k: Option<f64>,
+    /// Whether that is a trip temperature.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limit_is_trip: bool,
+    /// The critical temperature (NVMe: CCTEMP; SATA: Max Temperature Limit), in kelvins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub critical_k: Option<f64>,
+    /// Whether it says that more data were moved than its commands can have: values that a USB bridge makes up.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_made_up: bool,
     /// The hottest that the drive ever was, in kelvins.
     pub hottest_k: Option<f64>,
     /// Temperatures that the drive remembers; `None` where it does not.
@@ -161,6 +176,9 @@ pub(crate) fn life(trace: &Trace) -> Option<Life> {
         now_k: now(trace, last),
         sensor: trace.trusted.as_ref().map(|sensor| trace.temperatures[sensor.index].name.clone()),
         limit_k: trace.facts.warning_k,
+        limit_is_trip: last.trip_k.is_some() && trace.facts.warning_k == last.trip_k,
+        critical_k: trace.facts.critical_k,
+        is_made_up: is_made_up(last),
         hottest_k: last.hottest_k,
         history: history(trace),
     })
@@ -182,14 +200,21 @@ impl Life {
         counted.map(|one| one.threshold).collect()
     }
 
-    /// Whether the drive is, at its last reading, as hot as it warns of: by the flag that it raises or at its warning temperature.
+    /// Whether the drive is, at its last reading, as hot as it warns of: by the flag that it raises or at a threshold of its maker.
     pub fn is_hot_now(&self) -> bool {
         let warns = self.warnings.contains(&LifeWarning::Temperature);
         // The flag is raised below a lower threshold as well.
         self.now_k.is_some_and(|now_k| {
-            self.limit_k.is_some_and(|limit_k| now_k >= limit_k) || warns && now_k >= COOL_K
+            [self.limit_k, self.critical_k].iter().flatten().any(|limit_k| now_k >= *limit_k)
+                || warns && now_k >= COOL_K
         })
     }
+}
+
+/// Whether more data were moved than the commands of its host can have.
+fn is_made_up(reading: &LifeCounters) -> bool {
+    let moved = reading.read_bytes.unwrap_or(0.0) + reading.written_bytes.unwrap_or(0.0);
+    reading.host_commands.is_some_and(|commands| moved > (commands + UNCOUNTED_COMMANDS) * MOST_COMMAND_BYTES)
 }
 
 /// How far the times of the readings are to be believed.
@@ -266,6 +291,30 @@ mod test {
         assert_eq!(warnings(0x9), [LifeWarning::Spare, LifeWarning::ReadOnly]);
         assert_eq!(warnings(0xc0), []);
         assert_eq!(warnings(0x36).len(), 4);
+    }
+
+    #[test]
+    fn more_data_than_commands_can_move_are_made_up() {
+        let of = |written_bytes: f64, commands: f64| LifeCounters {
+            written_bytes: Some(written_bytes),
+            host_commands: Some(commands),
+            ..LifeCounters::default()
+        };
+        assert!(is_made_up(&of(837e9, 1.0)));
+        assert!(!is_made_up(&of(837e9, 837e9 / 131_072.0)) && !is_made_up(&of(512_000.0, 0.0)));
+        assert!(!is_made_up(&LifeCounters { host_commands: None, ..of(837e9, 0.0) }));
+    }
+
+    #[test]
+    fn a_limit_that_is_a_trip_temperature_is_one() {
+        let mut trace = Trace::empty("drive");
+        trace.life = vec![LifeCounters { trip_k: Some(343.0), ..LifeCounters::default() }];
+        (trace.facts.warning_k, trace.facts.critical_k) = (Some(343.0), Some(358.0));
+        let told =
+            |trace: &Trace| life(trace).map(|life| (life.limit_k, life.limit_is_trip, life.critical_k));
+        assert_eq!(told(&trace), Some((Some(343.0), true, Some(358.0))));
+        trace.facts.warning_k = Some(353.0);
+        assert_eq!(told(&trace), Some((Some(353.0), false, Some(358.0))));
     }
 
     #[test]

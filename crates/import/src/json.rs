@@ -317,6 +317,12 @@ impl<'a> CountsAt<'a> {
     pub(super) fn data_units(&mut self) -> [Option<f64>; 2] {
         ["data_units_read", "data_units_written"].map(|key| self.number(key).map(|units| units * 512_000.0))
     }
+
+    /// Commands by which a host read and wrote, under the keys of that tool.
+    pub(super) fn host_commands(&mut self, keys: [&str; 2]) -> Option<f64> {
+        let [read, written] = keys.map(|key| self.number(key));
+        Some(read? + written?)
+    }
 }
 
 /// The bits of NVMe's Critical Warning: a number, or an object of flags that has it as `value`.

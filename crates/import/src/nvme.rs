@@ -167,6 +167,7 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, S
         critical_warning: warning_bits(object),
         spare_percent: counts.number("avail_spare"),
         spare_threshold_percent: counts.number("spare_thresh"),
+        host_commands: counts.host_commands(["host_read_commands", "host_write_commands"]),
         ..LifeCounters::default()
     };
     reading.odd = counts.odd;

@@ -14,13 +14,15 @@ use super::monitor::when::Stamp;
 use super::numbers;
 
 /// Beginnings of labels, in lower case and without blanks and underscores, and the keys of the JSON.
-const LABELS: [(&str, &str); 13] = [
+const LABELS: [(&str, &str); 15] = [
     ("criticalwarning", "critical_warning"),
     ("availablesparethreshold", "spare_thresh"),
     ("availablespare", "avail_spare"),
     ("percentageused", "percent_used"),
     ("dataunitsread", "data_units_read"),
     ("dataunitswritten", "data_units_written"),
+    ("hostreadcommands", "host_read_commands"),
+    ("hostwritecommands", "host_write_commands"),
     ("thermalmanagementt1transcount", "thm_temp1_trans_count"),
     ("thermalmanagementt2transcount", "thm_temp2_trans_count"),
     ("thermalmanagementt1totaltime", "thm_temp1_total_time"),

@@ -95,7 +95,8 @@ impl HealthReading {
 
     /// Whether it says anything of the drive's life: a temperature alone does not.
     pub(super) fn counts_its_life(&self) -> bool {
-        self.life != LifeCounters::default() || self.moved != [None; 2] || !self.history.is_empty()
+        let limits = LifeCounters { trip_k: self.life.trip_k, ..LifeCounters::default() };
+        self.life != limits || self.moved != [None; 2] || !self.history.is_empty()
     }
 
     /// Takes the time that stands in a line of its own before it, unless it has one.
@@ -197,6 +198,7 @@ pub(super) fn part(
         let throttling = reading.counters;
         trace.life.push(LifeCounters {
             t_s: *t,
+            serial: reading.serial.clone(),
             throttling,
             read_bytes,
             written_bytes,

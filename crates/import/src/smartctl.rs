@@ -89,11 +89,12 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
     let current = float("/temperature/current").filter(|degrees| is_nvme || ![0.0, -1.0].contains(degrees));
     reading.composite_k = current.and_then(kelvin);
     let capacity = ["/user_capacity/bytes", "/nvme_total_capacity"].into_iter().find_map(at);
+    let trip_k = float("/temperature/drive_trip").and_then(scsi_reference);
     reading.facts = Facts {
         capacity_bytes: capacity.and_then(Value::as_u64).filter(|bytes| *bytes > 0),
         warning_k: celsius("/nvme_composite_temperature_threshold/warning")
             .or_else(|| kept("/temperature/op_limit_max"))
-            .or_else(|| scsi_reference(float("/temperature/drive_trip")?)),
+            .or(trip_k),
         critical_k: celsius("/nvme_composite_temperature_threshold/critical")
             .or_else(|| kept("/temperature/critical_limit_max"))
             .or_else(|| kept("/temperature/limit_max")),
@@ -112,6 +113,7 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
         warning_min: counted("/temperature/lifetime_over_limit_minutes"),
         used_percent: counted("/endurance_used/current_percent"),
         hottest_k: kept("/temperature/lifetime_max"),
+        trip_k,
         ..LifeCounters::default()
     };
     reading.life.over_limit = object
@@ -178,6 +180,7 @@ fn nvme(health: &Value, reading: &mut HealthReading) {
     life.critical_warning = warning_bits(health);
     life.spare_percent = counts.number("available_spare");
     life.spare_threshold_percent = counts.number("available_spare_threshold");
+    life.host_commands = counts.host_commands(["host_reads", "host_writes"]);
     reading.odd.append(&mut counts.odd);
 }
 

@@ -7,6 +7,11 @@ use crate::Counters;
 pub struct LifeCounters {
     /// When they were read, in seconds of the trace.
     pub t_s: f64,
+    /// The serial number that the reading tells.
+    pub serial: Option<String>,
+    /// What smartctl calls the trip temperature of a SCSI drive, in kelvins: up to it the drive may run continuously (SPC-5,
+    /// Temperature log page).
+    pub trip_k: Option<f64>,
     /// Hours powered on. Drives may leave out hours in a state of low power (NVMe Base, SMART / Health log, bytes 128 to 143).
     pub power_on_h: Option<f64>,
     /// Minutes at or above the warning temperature; NVMe leaves out those at or above the critical one (bytes 192 to 195).
@@ -19,6 +24,8 @@ pub struct LifeCounters {
     pub read_bytes: Option<f64>,
     /// Bytes written.
     pub written_bytes: Option<f64>,
+    /// I/Os by which the host moved data (NVMe: Host Read Commands and Host Write Commands, bytes 64 to 95).
+    pub host_commands: Option<f64>,
     /// Estimate of the endurance used, in percent; above 100 is possible.
     pub used_percent: Option<f64>,
     /// The hottest that the drive ever was, in kelvins, where it remembers.

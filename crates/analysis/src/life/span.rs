@@ -69,10 +69,12 @@ pub(super) fn between(readings: &[LifeCounters], clock: LifeClock) -> Option<Lif
     };
     let doubts: Vec<LifeDoubt> = LifeCounter::ALL.into_iter().filter_map(doubt).collect();
     let doubted = |counter: LifeCounter| doubts.iter().any(|doubt| doubt.counter == counter);
-    // A drive whose hours fell was made anew or is another one: what else it counts did not grow from there.
-    let is_other = doubts
-        .iter()
-        .any(|doubt| doubt.counter == LifeCounter::PoweredOn && doubt.kind == LifeDoubtKind::Fell);
+    // A drive whose hours fell was made anew or is another one, and so may be one of which any counter fell where no serial number shows
+    // that it is the same: what else it counts did not grow from there.
+    let has_one_serial = first.serial.is_some() && readings.iter().all(|one| one.serial == first.serial);
+    let is_other = doubts.iter().any(|doubt| {
+        doubt.kind == LifeDoubtKind::Fell && (doubt.counter == LifeCounter::PoweredOn || !has_one_serial)
+    });
     let grown = |counter: LifeCounter| {
         let known = !is_other && !doubted(counter);
         let (from, to) = (counter.value(first), counter.value(last));

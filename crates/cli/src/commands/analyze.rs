@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use analysis::findings::{Findings, Label, Segment, SegmentOp};
 use analysis::joint::JointPolicy;
+use analysis::life::{LifeDoubt, LifeDoubtKind};
 use anyhow::bail;
 use import::ImportOptions;
 use measure::BytesPerSec;
@@ -116,8 +117,13 @@ fn join_hint(analyzed: &[Analyzed], options: &ImportOptions) -> Option<String> {
     if single.len() < 2 {
         return None;
     }
-    // What tells drives apart is known to the import.
+    // What tells drives apart is known to the import; where nothing does, counters that fall may.
     let joined = Analyzed::trace(&single, options).ok()?;
+    let between = analysis::analyze(&joined).life.and_then(|life| life.between);
+    let fell = |doubt: &LifeDoubt| doubt.kind == LifeDoubtKind::Fell;
+    if between.is_some_and(|between| between.doubts.iter().any(fell)) {
+        return None;
+    }
     let names: Vec<String> = single.iter().map(|name| name.display().to_string()).collect();
     let names = if names.len() > MOST_NAMED { "..".to_owned() } else { names.join(" ") };
     (joined.life.len() == single.len()).then(|| {

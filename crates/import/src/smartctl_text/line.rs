@@ -17,7 +17,7 @@ enum Kind {
 use Kind::{Count, Greatest, Text};
 
 /// Labels in lower case with single blanks, and the paths in the JSON.
-const LABELS: [(&str, &str, Kind); 41] = [
+const LABELS: [(&str, &str, Kind); 43] = [
     ("model number", "model_name", Text),
     ("device model", "model_name", Text),
     ("serial number", "serial_number", Text),
@@ -37,6 +37,8 @@ const LABELS: [(&str, &str, Kind); 41] = [
     ("percentage used", "nvme_smart_health_information_log/percentage_used", Count),
     ("data units read", "nvme_smart_health_information_log/data_units_read", Count),
     ("data units written", "nvme_smart_health_information_log/data_units_written", Count),
+    ("host read commands", "nvme_smart_health_information_log/host_reads", Count),
+    ("host write commands", "nvme_smart_health_information_log/host_writes", Count),
     ("power on hours", "nvme_smart_health_information_log/power_on_hours", Count),
     ("warning comp. temperature time", "nvme_smart_health_information_log/warning_temp_time", Count),
     ("critical comp. temperature time", "nvme_smart_health_information_log/critical_comp_time", Count),

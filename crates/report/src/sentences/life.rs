@@ -14,11 +14,14 @@ use crate::format;
 /// The sentences, the answer first; none where the counters say nothing.
 pub fn life(life: &Life) -> Vec<String> {
     let mut sentences: Vec<String> = warning(life).into_iter().collect();
+    sentences.extend(life.is_made_up.then(|| MADE_UP.to_owned()));
+    // What may be of another drive is told before what either counted.
+    sentences.extend(life.between.as_ref().and_then(between::fell));
     sentences.extend(headline(&life.whole));
     sentences.extend(life.whole.throttled.iter().filter_map(|one| throttling(one, &life.whole, true)));
     sentences.extend(heat(life));
     if let Some(span) = &life.between {
-        sentences.push(between::course(span, life.used_percent));
+        sentences.extend(between::course(span, life.used_percent));
         sentences.extend(between::moved(span));
         sentences.extend(between::doubts(span));
     }
@@ -36,7 +39,8 @@ pub(super) fn meanwhile(life: &Life) -> Vec<String> {
     let apart = span.clock_hours.map_or_else(String::new, |apart| format!(", {} apart", hours(apart)));
     let moved = (!told.is_empty())
         .then(|| format!("Between the first and the last reading{apart}: {}", told.join(" ")));
-    warning(life).into_iter().chain(moved).chain(between::doubts(span)).collect()
+    let doubts = between::fell(span).into_iter().chain(between::doubts(span));
+    warning(life).into_iter().chain(moved).chain(doubts).collect()
 }
 
 /// What the drive warns of, and a spare capacity that is below its threshold though it does not.
@@ -118,10 +122,12 @@ pub(super) fn counted(life: &Life) -> Option<String> {
 /// What comes before any load of a drive that is too hot already.
 pub(super) fn cool_first(life: &Life) -> Option<String> {
     let now_k = life.now_k.filter(|_| life.is_hot_now())?;
-    let limit_k = life.limit_k.filter(|limit_k| now_k >= *limit_k);
-    let why = limit_k.map_or_else(
+    // The higher one says more.
+    let limits = [("critical temperature", life.critical_k), (limit_name(life), life.limit_k)];
+    let reached = limits.into_iter().find(|(_, limit_k)| limit_k.is_some_and(|limit_k| now_k >= limit_k));
+    let why = reached.map_or_else(
         || "warns of its temperature".to_owned(),
-        |limit_k| format!("its warning temperature is {}", format::temperature(Some(limit_k))),
+        |(name, limit_k)| format!("its {name} is {}", format::temperature(limit_k)),
     );
     Some(format!(
         "Cool the drive before any further load: it was {} at the last reading and {why}. More airflow or a heatsink; `heatsoak watch DRIVE` shows what that brings.",
@@ -154,6 +160,7 @@ fn throttling(one: &LifeThrottling, span: &LifeSpan, is_whole: bool) -> Option<S
     if lasted.is_none() && one.transitions.is_none_or(|times| times == 0) {
         return None;
     }
+    let (transitions, seconds) = counters_of(one.threshold);
     let mut text =
         format!("{}: {}", one.threshold, times.unwrap_or_else(|| "an unknown number of times".to_owned()));
     if lasted.is_some_and(|time| time.hours == 0.0) {
@@ -167,7 +174,9 @@ fn throttling(one: &LifeThrottling, span: &LifeSpan, is_whole: bool) -> Option<S
             text.push_str(&format!(" ({} of the time {of})", small_percent(share)));
         }
     }
-    if let Some(per_hour) = one.per_hour.filter(|rate| *rate > 0.0) {
+    // A rate of hours that are wrong is none.
+    let is_longer = span.doubt(seconds) == Some(LifeDoubtKind::LongerThanPoweredOn);
+    if let Some(per_hour) = one.per_hour.filter(|rate| *rate > 0.0 && !is_longer) {
         text.push_str(&match per_hour >= 1.0 {
             true => format!("; {} times an hour", rate(per_hour)),
             false => format!("; once in {}", hours(1.0 / per_hour)),
@@ -178,7 +187,6 @@ fn throttling(one: &LifeThrottling, span: &LifeSpan, is_whole: bool) -> Option<S
         text.push_str(&format!("; {} times for each TB written", rate(per_tb)));
     }
     let fell = |counter: LifeCounter| span.doubt(counter) == Some(LifeDoubtKind::Fell);
-    let (transitions, seconds) = counters_of(one.threshold);
     match (fell(transitions), fell(seconds)) {
         (true, true) => text.push_str(SINCE_RESET),
         (true, false) => text.push_str("; the transitions since a reset between the readings"),
@@ -186,7 +194,7 @@ fn throttling(one: &LifeThrottling, span: &LifeSpan, is_whole: bool) -> Option<S
         (false, false) if is_in_doubt(span, one.threshold, LifeDoubtKind::Missing) => text.push_str(EARLIER),
         (false, false) => {}
     }
-    if span.doubt(seconds) == Some(LifeDoubtKind::LongerThanPoweredOn) {
+    if is_longer {
         text.push_str(LONGER_THAN_LIFE);
     } else if is_whole && one.transitions == Some(0) && !fell(transitions) {
         // A stretch may begin while the drive throttles.
@@ -206,15 +214,20 @@ fn rate(rate: f64) -> String {
 }
 
 /// What is said of a counter that fell between the readings.
-const SINCE_RESET: &str = ", since a reset between the readings";
+const SINCE_RESET: &str = ", since a reset between the readings, if they are of one drive";
 /// What is said of a counter that the last reading does not have.
 const EARLIER: &str = " at an earlier reading; the last one does not have them";
 /// What is said of a time that is longer than the drive was powered on.
-const LONGER_THAN_LIFE: &str = ": more than its power-on hours, so one of the two counters is wrong";
+const LONGER_THAN_LIFE: &str =
+    ". That time is longer than its power-on hours, so one of the two counters is wrong";
 
-/// What is said of a counter at zero where anything else shows more.
-const UNCOUNTED: &str =
-    "The counter of time above its warning temperature is at 0, though readings were above it.";
+/// What is said of values that a bridge made up.
+const MADE_UP: &str = "More data were moved than its host commands can have: a USB bridge makes up some of these values, and a counter at 0 proves nothing. Without the bridge, `nvme smart-log` shows the drive's own.";
+
+/// What the temperature is called at which a drive warns.
+fn limit_name(life: &Life) -> &'static str {
+    if life.limit_is_trip { "trip temperature" } else { "warning temperature" }
+}
 
 /// How long it was above the thresholds that its maker set.
 fn heat(life: &Life) -> Vec<String> {
@@ -223,31 +236,66 @@ fn heat(life: &Life) -> Vec<String> {
         (warm(whole), "warning", LifeCounter::AboveWarning, whole.above_warning),
         ("above its critical temperature", "critical", LifeCounter::AboveCritical, whole.above_critical),
     ];
-    let (mut sentences, mut never) = (Vec::new(), Vec::new());
+    let mut sentences = Vec::new();
+    let (mut never, mut uncounted, mut unsure) = (Vec::new(), Vec::new(), Vec::new());
     for (above, name, counter, time) in both {
         let doubt = whole.doubt(counter);
         match time {
             Some(time) if time.hours > 0.0 => sentences.push(over(above, time, doubt)),
             // Of NVMe drives the time above the critical temperature is not in it.
             Some(_) if counter == LifeCounter::AboveWarning && was_critical(whole) => {}
-            Some(_) if counter == LifeCounter::AboveWarning && was_above(life) => {
-                sentences.push(UNCOUNTED.to_owned())
+            Some(_) if was_above(life, counter) => uncounted.push(name),
+            Some(_) if counter == LifeCounter::AboveWarning && warns_of_heat(life) => {
+                sentences.push(WARNS_UNCOUNTED.to_owned());
             }
-            Some(_) if doubt.is_none() => never.push(name),
-            _ => {}
+            Some(_) if doubt.is_some() || life.is_made_up => {}
+            Some(_) if threshold_k(life, counter).is_some() => never.push(name),
+            Some(_) => unsure.push(name),
+            None => {}
         }
+    }
+    let counters = |names: &[&str], be: [&str; 2]| match names {
+        [name] => format!("The counter of time above its {name} temperature {}", be[0]),
+        names => format!("The counters of time above its {} temperature {}", names.join(" and "), be[1]),
+    };
+    if !uncounted.is_empty() {
+        let it = if uncounted.len() == 1 { "it" } else { "them" };
+        let told = counters(&uncounted, ["is at 0", "are at 0"]);
+        sentences.push(format!("{told}, though readings were above {it}."));
     }
     if !never.is_empty() {
         sentences.push(format!("Never above its {} temperature, by its own counters.", never.join(" or ")));
     }
+    // A threshold that a drive does not have is never crossed (NVMe Base, bytes 192 to 199).
+    if !unsure.is_empty() {
+        let told = counters(&unsure, ["is zero", "are zero"]);
+        sentences.push(format!(
+            "{told}: never above, or not implemented. Its thresholds are not known here; `nvme id-ctrl` shows them (wctemp, cctemp)."
+        ));
+    }
     sentences
 }
 
-/// Whether anything but its counters of time shows that the drive was above its warning temperature.
-fn was_above(life: &Life) -> bool {
-    let above = |k: Option<f64>| k.zip(life.limit_k).is_some_and(|(k, limit_k)| k > limit_k);
+/// What is said of a counter at 0 beside a warning of the temperature.
+const WARNS_UNCOUNTED: &str =
+    "The counter of time above its warning temperature is at 0, though the drive warns of a temperature.";
+
+/// Whether the drive warns of a temperature.
+fn warns_of_heat(life: &Life) -> bool {
+    life.warnings.contains(&LifeWarning::Temperature)
+}
+
+/// The threshold above which a counter counts.
+fn threshold_k(life: &Life, counter: LifeCounter) -> Option<f64> {
+    if counter == LifeCounter::AboveCritical { life.critical_k } else { life.limit_k }
+}
+
+/// Whether anything but its counters of time shows that the drive was above a threshold of its maker.
+fn was_above(life: &Life, counter: LifeCounter) -> bool {
+    let above = |k: Option<f64>| k.zip(threshold_k(life, counter)).is_some_and(|(k, limit_k)| k > limit_k);
     let remembered_k = life.history.map(|history| history.hottest_k);
-    life.whole.over_limit.is_some_and(|count| count > 0)
+    let has_count = life.whole.over_limit.is_some_and(|count| count > 0);
+    counter == LifeCounter::AboveWarning && has_count
         || [life.hottest_k, life.now_k, remembered_k].into_iter().any(above)
 }
 
@@ -320,7 +368,7 @@ fn left_out(whole: &LifeSpan) -> Option<String> {
         Some(format!("{} ({})", between::name(doubt.counter), why(doubt.counter, doubt.kind)?))
     };
     let all: Vec<String> = whole.doubts.iter().filter_map(told).collect();
-    (!all.is_empty()).then(|| format!("Left out, as it cannot be: {}.", all.join(", ")))
+    (!all.is_empty()).then(|| format!("Impossible values, left out: {}.", all.join(", ")))
 }
 
 const fn is_of_transitions(counter: LifeCounter) -> bool {
@@ -336,20 +384,20 @@ fn temperatures(life: &Life) -> Option<String> {
     let of = of.unwrap_or_default();
     parts.extend(life.now_k.map(|k| format!("{}{of} at the last reading", degrees(k))));
     parts.extend(life.hottest_k.map(|k| format!("at most {}", degrees(k))));
-    parts.extend(life.history.as_ref().map(remembered));
-    parts.extend(life.limit_k.map(|k| format!("warning temperature {}", degrees(k))));
+    parts.extend(life.history.as_ref().map(|history| remembered(history, limit_name(life))));
+    parts.extend(life.limit_k.map(|k| format!("{} {}", limit_name(life), degrees(k))));
     let what = if life.limit_k.is_some() { "it" } else { "its warning temperature" };
     let counted =
         |count: u64| format!("{} readings above {what} by its own count", format::count(count as f64));
     parts.extend(life.whole.over_limit.filter(|count| *count > 0).map(counted));
+    parts.extend(life.critical_k.map(|k| format!("critical temperature {}", degrees(k))));
     (!parts.is_empty()).then(|| format!("Temperature: {}.", parts.join(", ")))
 }
 
 /// "36 °C to 75 °C in the 21.2 h of its history, 2 of 128 readings above the warning temperature".
-fn remembered(history: &LifeHistory) -> String {
+fn remembered(history: &LifeHistory, limit: &str) -> String {
     let over = history.readings_over_limit.filter(|over| *over > 0);
-    let over =
-        over.map(|over| format!(" ({over} of {} readings above the warning temperature)", history.readings));
+    let over = over.map(|over| format!(" ({over} of {} readings above the {limit})", history.readings));
     format!(
         "{} to {} in the {} of its history{}",
         format::temperature(Some(history.coolest_k)),

@@ -7,6 +7,7 @@ use super::*;
 fn counters(t_s: f64, transitions: u64, seconds: u64) -> LifeCounters {
     LifeCounters {
         t_s,
+        serial: Some("S1".to_owned()),
         power_on_h: Some(1000.0),
         warning_min: Some(60.0),
         written_bytes: Some(5e13),
@@ -71,6 +72,11 @@ fn counters_that_fall_are_told_and_have_no_rate() {
     let found = between(&[counters(0.0, 500, 100), young], LifeClock::Read).expect("a week");
     assert_eq!((found.hours, found.throttled.len(), found.written_bytes), (None, 0, None));
     assert_eq!(found.doubts.len(), 1);
+    // Where nothing shows that both are of one drive, a counter that fell may be another drive's.
+    let unnamed = |reading: LifeCounters| LifeCounters { serial: None, ..reading };
+    let two = [counters(0.0, 500, 100), counters(604_800.0, 3, 3700)].map(unnamed);
+    let found = between(&two, LifeClock::Read).expect("a week");
+    assert_eq!((found.hours, found.throttled.len(), found.written_bytes), (None, 0, None));
 }
 
 #[test]

@@ -8,8 +8,8 @@ use crate::format;
 /// Over less time than this data have no speed: they are counted in leaps.
 const LEAST_SPEED_H: f64 = 1.0 / 60.0;
 
-/// How long it was from the first reading to the last, and what was written and used up.
-pub(super) fn course(between: &LifeSpan, used_percent: Option<f64>) -> String {
+/// How long it was from the first reading to the last, and what was written and used up; `None` where nothing of that is known.
+pub(super) fn course(between: &LifeSpan, used_percent: Option<f64>) -> Option<String> {
     let mut parts = Vec::new();
     // Whole hours: over a short time they say nothing.
     parts.extend(
@@ -34,12 +34,12 @@ pub(super) fn course(between: &LifeSpan, used_percent: Option<f64>) -> String {
     let told = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
     let apart = match between.clock_hours {
         Some(clock_h) => format!("{} apart", hours(clock_h)),
-        None => {
-            let powered = between.hours.map_or_else(String::new, |h| format!("{} ", thousands(h)));
-            format!("{powered}power-on hours apart (the times of the readings do not tell it)")
-        }
+        None => format!(
+            "{} power-on hours apart (the times of the readings do not tell it)",
+            thousands(between.hours?)
+        ),
     };
-    format!("Between the first and the last reading, {apart}{told}.")
+    Some(format!("Between the first and the last reading, {apart}{told}."))
 }
 
 /// By how much the endurance used grew, and what it is now.
@@ -106,24 +106,30 @@ pub(super) fn of_heat(between: &LifeSpan) -> Vec<String> {
     told
 }
 
-/// Counters that fell, and counters that grew more than the clock allows.
-pub(super) fn doubts(between: &LifeSpan) -> Vec<String> {
+/// Counters that fell: what another drive has counted is told before what was counted.
+pub(super) fn fell(between: &LifeSpan) -> Option<String> {
+    let fell = changes(between, LifeDoubtKind::Fell);
+    (!fell.is_empty()).then(|| {
+        format!(
+            "Fell between the readings: {fell}. That is another drive, a reset, or readings out of order; no rate is given of them."
+        )
+    })
+}
+
+/// The counters in doubt of that kind, and what they say in the first and the last reading.
+fn changes(between: &LifeSpan, kind: LifeDoubtKind) -> String {
     let change = |doubt: &LifeDoubt| {
         let (name, from, to) =
             (name(doubt.counter), value(doubt.counter, doubt.from), value(doubt.counter, doubt.to));
         format!("{name} ({from} to {to})")
     };
-    let list = |kind: LifeDoubtKind| {
-        let all = between.doubts.iter().filter(|doubt| doubt.kind == kind).map(change);
-        all.collect::<Vec<_>>().join(", ")
-    };
+    let all = between.doubts.iter().filter(|doubt| doubt.kind == kind).map(change);
+    all.collect::<Vec<_>>().join(", ")
+}
+
+/// Counters that only one of the readings has, and counters that grew more than the clock allows.
+pub(super) fn doubts(between: &LifeSpan) -> Vec<String> {
     let mut sentences = Vec::new();
-    let fell = list(LifeDoubtKind::Fell);
-    if !fell.is_empty() {
-        sentences.push(format!(
-            "Fell between the readings: {fell}. That is a reset, another drive, or readings out of order; no rate is given of them."
-        ));
-    }
     let missing = between.doubts.iter().filter(|doubt| doubt.kind == LifeDoubtKind::Missing);
     let missing: Vec<&str> = missing.map(|doubt| name(doubt.counter)).collect();
     if !missing.is_empty() {
@@ -132,7 +138,7 @@ pub(super) fn doubts(between: &LifeSpan) -> Vec<String> {
             missing.join(", ")
         ));
     }
-    let fast = list(LifeDoubtKind::FasterThanClock);
+    let fast = changes(between, LifeDoubtKind::FasterThanClock);
     if let (false, Some(clock_h)) = (fast.is_empty(), between.clock_hours) {
         sentences.push(format!(
             "Contradicts the clock: within {}, {fast} cannot grow so much. No rate is given; check the times of the readings.",

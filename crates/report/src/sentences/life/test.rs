@@ -41,6 +41,9 @@ fn of(whole: LifeSpan, between: Option<LifeSpan>) -> Life {
         now_k: None,
         sensor: None,
         limit_k: None,
+        limit_is_trip: false,
+        critical_k: None,
+        is_made_up: false,
         hottest_k: None,
         history: None,
     }
@@ -86,7 +89,7 @@ fn counters_that_fell_or_contradict_the_clock_are_told_beside_a_load_too() {
     assert_eq!(
         meanwhile(&of(empty(), Some(span))),
         [
-            "Fell between the readings: hours powered on (10,423 h to 5 h), time above the warning temperature (100 min to 3 min). That is a reset, another drive, or readings out of order; no rate is given of them.",
+            "Fell between the readings: hours powered on (10,423 h to 5 h), time above the warning temperature (100 min to 3 min). That is another drive, a reset, or readings out of order; no rate is given of them.",
             "Contradicts the clock: within 60 s, data written (1.00 TB to 2.00 TB) cannot grow so much. No rate is given; check the times of the readings.",
         ]
     );
@@ -133,7 +136,7 @@ fn critical_warnings_come_first_and_temperatures_stand_beside_the_limit() {
 fn a_counter_at_zero_is_no_never_where_anything_shows_more() {
     let zero = |hours| Some(LifeShare { hours, share: Some(0.0) });
     let cold = of(LifeSpan { above_warning: zero(0.0), above_critical: zero(0.0), ..empty() }, None);
-    let cold = Life { limit_k: Some(343.0), ..cold };
+    let cold = Life { limit_k: Some(343.0), critical_k: Some(348.0), ..cold };
     let told = |life_of: &Life| life(life_of)[0].clone();
     assert_eq!(told(&cold), "Never above its warning or critical temperature, by its own counters.");
     for hot in [
@@ -146,6 +149,27 @@ fn a_counter_at_zero_is_no_never_where_anything_shows_more() {
             "The counter of time above its warning temperature is at 0, though readings were above it."
         );
     }
+    let both = told(&Life { now_k: Some(349.0), ..cold.clone() });
+    assert_eq!(
+        both,
+        "The counters of time above its warning and critical temperature are at 0, though readings were above them."
+    );
+    // A flag, thresholds that are not known, and values that a bridge made up.
+    let warned = life(&Life { warnings: vec![LifeWarning::Temperature], ..cold.clone() });
+    assert_eq!(
+        warned[1..3],
+        [WARNS_UNCOUNTED, "Never above its critical temperature, by its own counters."].map(str::to_owned)
+    );
+    let unknown = told(&Life { limit_k: None, critical_k: None, ..cold.clone() });
+    assert!(
+        unknown.starts_with(
+            "The counters of time above its warning and critical temperature are zero: never above, or not implemented."
+        ),
+        "{unknown}"
+    );
+    let made_up = life(&Life { is_made_up: true, ..cold.clone() });
+    assert!(made_up[0].contains("a USB bridge makes up some of these values"), "{made_up:?}");
+    assert!(made_up.iter().all(|sentence| !sentence.contains("ever above")), "{made_up:?}");
     // Time above the critical temperature is not in that above the warning one.
     let some = Some(LifeShare { hours: 0.1, share: None });
     let critical = Life { whole: LifeSpan { above_critical: some, ..cold.whole.clone() }, ..cold };
@@ -245,11 +269,11 @@ fn counters_in_doubt_say_why_and_claim_no_never() {
     assert_eq!(
         life(&of(span, None)),
         [
-            "TMT1: 3 times, 60 s in all, since a reset between the readings.",
-            "TMT2: 10 times, 11,111 h in all: more than its power-on hours, so one of the two counters is wrong.",
-            "Never above its critical temperature, by its own counters.",
+            "TMT1: 3 times, 60 s in all, since a reset between the readings, if they are of one drive.",
+            "TMT2: 10 times, 11,111 h in all. That time is longer than its power-on hours, so one of the two counters is wrong.",
+            "The counter of time above its critical temperature is zero: never above, or not implemented. Its thresholds are not known here; `nvme id-ctrl` shows them (wctemp, cctemp).",
             "Life so far: 18 % of its endurance used.",
-            "Left out, as it cannot be: data written (more than the fastest drive moves in its power-on hours), readings above the warning temperature (the counter is at its end).",
+            "Impossible values, left out: data written (more than the fastest drive moves in its power-on hours), readings above the warning temperature (the counter is at its end).",
         ]
     );
     let untold =
@@ -345,6 +369,12 @@ fn a_drive_that_is_too_hot_is_cooled_first() {
             "Cool the drive before any further load: it was 86 °C at the last reading and its warning temperature is 84 °C. More airflow or a heatsink; `heatsoak watch DRIVE` shows what that brings."
         )
     );
+    let critical = Life { critical_k: Some(360.0), ..life_of(88.0, Some(84.0), &[]) };
+    let critical = cool_first(&critical).unwrap_or_default();
+    assert!(
+        critical.contains("88 °C at the last reading and its critical temperature is 87 °C"),
+        "{critical}"
+    );
     let warned = cool_first(&life_of(91.0, None, &[LifeWarning::Temperature])).unwrap_or_default();
     assert!(warned.contains("it was 91 °C at the last reading and warns of its temperature."), "{warned}");
     assert_eq!(cool_first(&life_of(83.0, Some(84.0), &[])), None);
@@ -359,5 +389,11 @@ fn another_sensor_is_named() {
         life(&life_of).pop().unwrap_or_default()
     };
     assert_eq!(of_sensor("composite"), "Temperature: 61 °C at the last reading.");
+    let trip =
+        Life { limit_k: Some(343.0), limit_is_trip: true, critical_k: Some(358.0), ..of(empty(), None) };
+    assert_eq!(
+        life(&trip).pop().unwrap_or_default(),
+        "Temperature: trip temperature 70 °C, critical temperature 85 °C."
+    );
     assert_eq!(of_sensor("sensor1"), "Temperature: 61 °C (sensor 1) at the last reading.");
 }
