@@ -51,6 +51,9 @@ const BINARIES: [(&[u8], &str); 8] = [
     (b"\x96\xd5", "it is sar's binary recording; convert it with `sadf -j FILE -- -d`"),
 ];
 
+/// What to say of texts of two tools, pasted one after the other: the times and drives of one are not those of the other.
+const TWO_TEXTS: &str = "it has text of smartctl and of `nvme smart-log`: cut it into a file for each, or say which one to read with --format smartctl-text or nvme-text";
+
 /// The format of the file that begins with `head`.
 ///
 /// # Errors
@@ -77,6 +80,9 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
         return Ok(Format::Quarch);
     }
     if lines().any(nvme_text::is_beginning) {
+        if lines().any(smartctl_text::is_banner) {
+            return Err(ImportError::whole(file, TWO_TEXTS));
+        }
         return Ok(Format::NvmeText);
     }
     if lines().take_while(|line| !is_numbers(line)).any(json::is_beginning) {

@@ -180,6 +180,9 @@ pub(super) fn part(
     if readings.iter().all(|reading| reading.untold.is_some()) {
         trace.notes.extend(readings.first().and_then(|reading| reading.untold).map(str::to_owned));
     }
+    if readings.iter().all(|reading| !reading.is_moment) {
+        trace.notes.push(limits(&trace.facts));
+    }
     readings.retain(|reading| reading.is_moment);
     leave_out_empty(&mut readings, &mut trace)?;
     let clock = give_times(&mut readings, &mut trace, options)?;
@@ -235,6 +238,18 @@ fn add_facts(readings: &mut [HealthReading], trace: &mut Trace) {
     }
 }
 
+/// What identify data without a reading says of heat.
+fn limits(facts: &Facts) -> String {
+    let degrees = |k: f64| format!("{:.0} °C", k - 273.0);
+    let one = |name: &str, k: Option<f64>| k.map(|k| format!("{name} {}", degrees(k)));
+    let range = facts.tmt_min_k.zip(facts.tmt_max_k);
+    let range = range.map(|(min, max)| format!("TMT1 and TMT2 from {} to {}", degrees(min), degrees(max)));
+    let known = [one("WCTEMP", facts.warning_k), one("CCTEMP", facts.critical_k), range];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    let said = if known.is_empty() { "no threshold".to_owned() } else { known.join(", ") };
+    format!("identify data alone ({said}), which say nothing of a moment: add `nvme smart-log -o json`")
+}
+
 /// Says what was left out as it is no count; of many readings one is shown.
 fn tell_odd(readings: &[HealthReading], trace: &mut Trace) {
     let mut all = readings.iter().filter(|reading| !reading.odd.is_empty());
@@ -243,7 +258,11 @@ fn tell_odd(readings: &[HealthReading], trace: &mut Trace) {
         0 => String::new(),
         n => format!(", and the like in {n} more readings"),
     };
-    trace.notes.push(format!("{}: no counts, left out: {}{more}", first.file, first.odd.join(", ")));
+    trace.notes.push(format!(
+        "{}: values that cannot be, left out: {}{more}",
+        first.file,
+        first.odd.join(", ")
+    ));
 }
 
 /// Refuses readings of which none says anything. Among others, one that says nothing is a gap where it has a time as they

@@ -131,14 +131,32 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
     if let Some(history) = at("/ata_sct_temperature_history") {
         reading.history = sct_history(history);
     }
-    // A bridge that makes up its answers, or kelvins in place of °C.
-    if let Some(k) = reading.composite_k.filter(|k| !(COLDEST_K..=HOTTEST_K).contains(k)) {
-        return Err(format!("{:.0} °C is no temperature of a drive: is it in another unit?", k - 273.0));
-    }
+    leave_out_impossible(object, &mut reading)?;
     if !reading.has_temperature() && !reading.counts_its_life() {
         reading.lacks = Some(ImportError::whole(file, nothing_in(object)));
     }
     Ok(reading)
+}
+
+/// Leaves out temperatures that no drive has, of a bridge that makes up its answers, or kelvins in place of °C; where there is nothing
+/// else, that is an error.
+fn leave_out_impossible(object: &Value, reading: &mut HealthReading) -> Result<(), String> {
+    let is_odd = |k: &f64| !(COLDEST_K..=HOTTEST_K).contains(k);
+    for (number, sensor) in (1..).zip(&mut reading.sensors_k) {
+        if let Some(k) = sensor.take_if(|k| is_odd(k)) {
+            reading.odd.push(format!("temperature sensor {number}: {:.0} °C", k - 273.0));
+        }
+    }
+    if reading.composite_k.take_if(|k| is_odd(k)).is_none() {
+        return Ok(());
+    }
+    let paths = ["/temperature/current", "/nvme_smart_health_information_log/temperature"];
+    let degrees = paths.iter().find_map(|path| number(object.pointer(path)?)).unwrap_or(f64::NAN);
+    if !reading.has_temperature() && !reading.counts_its_life() {
+        return Err(format!("{degrees} °C is no temperature of a drive: is it in another unit?"));
+    }
+    reading.odd.push(format!("temperature: {degrees} °C"));
+    Ok(())
 }
 
 /// Why a document says nothing: the drive sleeps, is gone, or has no sensor that the bridge before it passes on.
@@ -150,7 +168,21 @@ fn nothing_in(object: &Value) -> String {
     let why =
         if status & NO_DEVICE != 0 { "smartctl did not get at the drive" } else { "it holds no temperature" };
     let said = if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) };
-    format!("{why}{said}: run smartctl --json -x on the drive")
+    format!("{why}{said}: {}", next_step(&said))
+}
+
+/// What to do after what smartctl said (smartctl(8), "-d TYPE").
+fn next_step(said: &str) -> &'static str {
+    match said {
+        _ if said.contains("Permission denied") => "run it as root: `sudo smartctl --json -x DEVICE`",
+        _ if said.contains("Unknown USB bridge") || said.contains("specify device type") => {
+            "name the bridge's kind: `smartctl --json -x -d sntasmedia DEVICE`, or -d sntjmicron, -d sntrealtek, -d sat"
+        }
+        _ if said.contains("STANDBY") || said.contains("SLEEP") => {
+            "wake the drive, then run smartctl --json -x"
+        }
+        _ => "run smartctl --json -x on the drive",
+    }
 }
 
 fn nvme(health: &Value, reading: &mut HealthReading) {
@@ -250,7 +282,7 @@ fn kelvin(degrees: f64) -> Option<f64> {
         return Some(measure::Celsius::from_degrees(degrees).as_kelvin_f64());
     }
     // 0 K became -273 °C: the drive reports nothing.
-    Kelvin::from_whole_celsius(degrees.clamp(-300.0, 10_000.0) as i32)
+    Kelvin::from_whole_celsius(degrees.clamp(-300.0, 60_000.0) as i32)
         .map(|kelvin| f64::from(kelvin.as_kelvin()))
         .filter(|kelvin| *kelvin > 0.0)
 }

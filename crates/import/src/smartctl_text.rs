@@ -22,8 +22,8 @@ use super::monitor::line_time::LineTimes;
 use super::monitor::when::Stamp;
 use super::numbers::{self, Number};
 use line::{
-    ATTRIBUTE_194, Labelled, ONCE, SENSORS, THROTTLING, device_in, is_banner, is_temperature_row, labelled,
-    sensor, skipped, unquoted, usual_raw_cell, whole,
+    ATTRIBUTE_194, Labelled, ONCE, SENSORS, THROTTLING, device_in, is_temperature_row, labelled, sensor,
+    skipped, unquoted, usual_raw_cell, whole,
 };
 
 /// A drive keeps no more temperatures: what is left of its 512 bytes behind the heading (ACS-4, SCT Data Table command).
@@ -35,6 +35,11 @@ const HOTTEST_ATTRIBUTE_C: f64 = 150.0;
 /// Whether a line is of such a text.
 pub(super) fn is_beginning(line: &str) -> bool {
     line::is_beginning(line)
+}
+
+/// Whether a line is the first one that smartctl writes.
+pub(super) fn is_banner(line: &str) -> bool {
+    line::is_banner(line)
 }
 
 /// One run of smartctl as an object like those of its JSON.

@@ -220,7 +220,7 @@ fn a_file_in_which_no_document_says_anything_is_refused() {
         .to_string();
     assert_eq!(
         error,
-        "cannot read a.json, line 1: smartctl did not get at the drive (Device is in STANDBY mode, exit(2)): run smartctl --json -x on the drive"
+        "cannot read a.json, line 1: smartctl did not get at the drive (Device is in STANDBY mode, exit(2)): wake the drive, then run smartctl --json -x"
     );
 }
 

@@ -82,7 +82,7 @@ fn a_number_that_cannot_be_told_is_left_out_with_a_note() {
     let life = last(&trace);
     assert_eq!((life.power_on_h, life.read_bytes, life.written_bytes), (None, None, None));
     let note = &trace.notes[0];
-    assert!(note.starts_with("a.txt: no counts, left out: "), "{note}");
+    assert!(note.starts_with("a.txt: values that cannot be, left out: "), "{note}");
     for lost in ["power_on_hours : 12 345 6", "Data Units Read : n/a", "Data Units Written : 1.234,567"] {
         assert!(note.contains(lost), "{note}");
     }
@@ -274,4 +274,44 @@ fn a_limit_of_zero_or_of_all_ones_is_none() {
     let text = "{\"smartctl\": {}, \"temperature\": {\"current\": 30, \"op_limit_max\": 70, \"lifetime_max\": 49}, \"power_on_time\": {\"hours\": 9}}";
     let trace = one("a.json", text.to_owned());
     assert_eq!((trace.facts.warning_k, last(&trace).hottest_k), (Some(343.0), Some(322.0)));
+}
+
+/// Goal: one value that cannot be does not cost a snapshot, and is shown as it stands. Method: a drive of 12,000 °C with counters, and one
+/// that says nothing else.
+#[test]
+fn a_temperature_that_cannot_be_is_left_out_beside_counters() {
+    let text = |more: &str| {
+        format!(
+            "smartctl 7.4\nModel Number: EXAMPLE\nLocal Time is: Sat Nov 21 10:20:30 2026 UTC\nTemperature: 12000 Celsius\n{more}"
+        )
+    };
+    let trace = one(
+        "a.txt",
+        text("Temperature Sensor 1: 12000 Celsius\nTemperature Sensor 2: 63 Celsius\nPower On Hours: 28\n"),
+    );
+    assert_eq!((last(&trace).power_on_h, trace.temperatures.len()), (Some(28.0), 1));
+    assert!(trace.notes.iter().any(|note| note.contains("temperature: 12000 °C")), "{:?}", trace.notes);
+    let why = tried(&[("a.txt", T_S, text(""))]).expect_err("nothing else");
+    assert!(why.contains("12000 °C is no temperature of a drive"), "{why}");
+}
+
+/// Goal: who could not read a drive is told what to do, and not to do the same again.
+#[test]
+fn what_smartctl_could_not_do_has_a_next_step() {
+    let of = |said: &str| tried(&[("a.txt", T_S, format!("smartctl 7.4\n\n{said}\n"))]).expect_err(said);
+    let denied = of("Smartctl open device: /dev/nvme0 failed: Permission denied");
+    assert!(denied.ends_with("run it as root: `sudo smartctl --json -x DEVICE`"), "{denied}");
+    let bridge = of("/dev/sdb: Unknown USB bridge [0x152d:0x0583 (0x214)]");
+    assert!(bridge.contains("-d sntasmedia") && bridge.contains("-d sntjmicron"), "{bridge}");
+    let two = of(&format!("Temperature: 40 Celsius\n{}", text("1", "2", "3")));
+    assert!(two.contains("text of smartctl and of `nvme smart-log`: cut it"), "{two}");
+}
+
+/// Goal: identify data alone are no reading, and what they say of heat is shown.
+#[test]
+fn identify_data_alone_show_their_thresholds() {
+    let text = r#"{"sn": "S1", "mn": "EXAMPLE", "wctemp": 355, "cctemp": 358, "mntmt": 318, "mxtmt": 356}"#;
+    let trace = one("id.json", text.to_owned());
+    let note = "identify data alone (WCTEMP 82 °C, CCTEMP 85 °C, TMT1 and TMT2 from 45 °C to 83 °C)";
+    assert!(trace.notes.iter().any(|told| told.starts_with(note)), "{:?}", trace.notes);
 }
