@@ -2,14 +2,17 @@
 //!
 //! Rules
 //! - A drive begins with its line `Model :`. Labels are English whatever the language; names of attributes are not, and are
-//!   not read.
+//!   not read. Of the attributes of other drives than NVMe none is: their meaning differs by maker.
 //! - NVMe: the bytes under `-- SMART_NVME --` are the drive's own log page and count; identify data come from the words
 //!   under `-- IDENTIFY_DEVICE --`, which are little-endian.
-//! - Others, and texts without these dumps: `Temperature` (whole °C, that is whole kelvins less 273, else whole °F), `Power On Hours`,
+//! - NVMe without these dumps: the rows of `-- S.M.A.R.T. --`, which hold parts of the log page ([`attributes`]).
+//! - Others, and texts without these rows: `Temperature` (whole °C, that is whole kelvins less 273, else whole °F), `Power On Hours`,
 //!   `Host Reads` and `Host Writes` (GB of 2^30 bytes, TB of 2^40), and the percentage in `Health Status`, which is what is left.
 //!   Another unit, or a number that can be two, is left out with a note.
 //! - A file may have several texts one after the other, as a task that appends them makes: each is a reading.
 //! - `Date :` is local time. One of several drives is named with `--device`, by its number, model or serial number.
+
+mod attributes;
 
 use measure::Kelvin;
 use nvme::identify::{IDENTIFY_LEN, IdentifyController};
@@ -20,6 +23,7 @@ use super::monitor::when;
 use super::numbers::{self, Number};
 use super::reading::{HealthReading, When};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
+use attributes::Attributes;
 use trace::caveat::{Caveat, CutOff};
 use trace::{Counters, LifeCounters};
 
@@ -50,6 +54,9 @@ struct DriveText {
     facts: Vec<(String, String)>,
     identify: Vec<u16>,
     page: Vec<u8>,
+    /// Whether the table of attributes is one of NVMe.
+    is_nvme_table: bool,
+    attributes: Attributes,
 }
 
 /// The readings of the drive in question, with its thresholds where they are there.
@@ -88,6 +95,8 @@ pub(super) fn readings(
             match section.as_str() {
                 "SMART_NVME" => drive.page.extend(hex(line, 2).filter_map(|byte| u8::try_from(byte).ok())),
                 "IDENTIFY_DEVICE" => drive.identify.extend(hex(line, 4)),
+                "S.M.A.R.T." if line.starts_with(attributes::TITLE) => drive.is_nvme_table = true,
+                "S.M.A.R.T." if drive.is_nvme_table => drive.attributes.take(line),
                 _ => {}
             }
         }
@@ -191,6 +200,15 @@ impl DriveText {
 
     /// Puts what it counts and its thresholds into a reading.
     fn tell(&self, reading: &mut HealthReading) -> Result<(), String> {
+        if self.page.len() < PAGE_BYTES
+            && let Some(page) = self.attributes.page()
+        {
+            let log = SmartLog::decode(&padded::<SMART_LOG_LEN>(page.iter().copied()))
+                .map_err(|e| e.to_string())?;
+            tell_log(&log, reading)?;
+            self.leave_out_missing(reading);
+            return Ok(());
+        }
         if self.page.len() < PAGE_BYTES {
             let text = self.fact("Temperature");
             let kelvin =
@@ -223,6 +241,24 @@ impl DriveText {
             reading.facts.tmt_max_k = kelvins(identify.hctm.max)?;
         }
         Ok(())
+    }
+}
+
+impl DriveText {
+    /// What has no row is not known: it is no zero.
+    fn leave_out_missing(&self, reading: &mut HealthReading) {
+        let known = |id: u8| self.attributes.has(id);
+        reading.life.warning_min = reading.life.warning_min.filter(|_| known(0x10));
+        reading.life.critical_min = reading.life.critical_min.filter(|_| known(0x11));
+        if !known(0x08) || !known(0x09) {
+            reading.life.host_commands = None;
+        }
+        if !known(0x1a) {
+            reading.counters = Counters::default();
+        }
+        if !known(0x10) && !known(0x1a) {
+            reading.untold = Some(attributes::NO_HEAT);
+        }
     }
 }
 

@@ -265,3 +265,47 @@ fn nothing_is_told_by_0_degrees_behind_a_bridge() {
         assert_eq!((kelvin.points().len(), kelvin.gaps().len()), (points, 3 - points), "{protocol}");
     }
 }
+
+/// Rows of the attributes of an NVMe drive, with those for heat or without.
+fn crystal_rows(with_heat: bool) -> String {
+    let heat = "10 0000000000B4 A\n11 00000000000C B\n12 00000000014E C\n13 000000000158 D\n\
+                1A 0000000000C8 E\n1B 000000000005 F\n1C 000000005460 G\n1D 00000000012C H\n";
+    format!(
+        "CrystalDiskInfo 9.7.2 (C) 2008-2025 hiyohiyo\n    Date : 2026/11/21 10:20:30\n (01) EXAMPLE NVME\n\
+         \x20          Model : EXAMPLE NVME\n     Temperature : 61 C (141 F)\n\n-- S.M.A.R.T. ----------\n\
+         ID RawValues(6) Attributname\n01 000000000000 1\n02 00000000014E 2\n03 000000000064 3\n04 00000000000A 4\n\
+         05 000000000003 5\n06 0000058A6F1E 6\n07 000004066D3C 7\n08 00002D2A1C0F 8\n09 00003A1B2C3D 9\n\
+         0A 000000001234 A\n0B 0000000004D2 B\n0C 000000001A85 C\n0F 000000000000 F\n{}",
+        if with_heat { heat } else { "" }
+    )
+}
+
+/// Goal: a text without the dump of the log page tells what its rows hold, and no zero where a row is missing.
+#[test]
+fn crystaldiskinfo_counts_throttling_in_its_rows() {
+    let trace = read(&[("d.txt", crystal_rows(true))]);
+    let life = last(&trace);
+    assert_eq!((life.warning_min, life.critical_min), (Some(180.0), Some(12.0)));
+    let told = life.throttling;
+    assert_eq!((told.tmt1_transitions, told.tmt2_transitions), (Some(200), Some(5)));
+    assert_eq!((told.tmt1_seconds, told.tmt2_seconds), (Some(21_600), Some(300)));
+    assert_eq!((life.power_on_h, life.used_percent), (Some(6789.0), Some(3.0)));
+    assert_eq!(life.written_bytes, Some(f64::from(0x0406_6d3c) * 512_000.0));
+    let names: Vec<&str> = trace.temperatures.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["composite", "sensor1", "sensor2"]);
+    assert_eq!(trace.temperatures[2].kelvin.points()[0].value, 344.0);
+    let before = read(&[("d.txt", crystal_rows(false))]);
+    let life = last(&before);
+    assert_eq!((life.warning_min, life.throttling.tmt1_transitions), (None, None));
+    assert!(before.notes.iter().any(|note| note.contains("before 9.7")), "{:?}", before.notes);
+}
+
+/// Goal: what smartctl calls the trip temperature of a SCSI drive is no warning temperature.
+#[test]
+fn a_trip_temperature_is_marked_as_one() {
+    let text = "smartctl 7.4\nVendor: EXAMPLE\nProduct: SAS\nSerial number: S1\nLocal Time is: Sat Nov 21 10:20:30 2026 UTC\n\
+                Current Drive Temperature:     45 C\nPercentage used endurance indicator: 4%\nDrive Trip Temperature:        70 C\n";
+    let trace = read(&[("sas.txt", text.to_owned())]);
+    assert_eq!((trace.facts.warning_k, last(&trace).trip_k), (Some(343.0), Some(343.0)));
+    assert_eq!(last(&read(&[("a.json", nvme(0, 1000, 0))])).trip_k, None);
+}
