@@ -5,7 +5,7 @@
 //!   wall clock whatever the unit says. A column without a unit has nothing else but days as Excel counts them, the first one
 //!   with a fraction.
 //! - Texts are dates with a time of day, as monitors write them ([`crate::monitor::when`]), `date` too, or times of day, which go
-//!   on into the next day where they fall back by half a day.
+//!   on into the next day where they fall back by half a day; or durations, as [`super::time_form`] says.
 
 use crate::monitor::line_time::line_time;
 use crate::monitor::when::{
@@ -14,6 +14,7 @@ use crate::monitor::when::{
 use crate::part::TimeBase;
 
 use super::table::WALL_CLOCK_S;
+use super::time_form::TimeForm;
 
 const DAY_S: f64 = 86_400.0;
 
@@ -33,6 +34,8 @@ pub(super) enum Told {
 pub(super) struct RowClock {
     /// Seconds of a number, where its title tells.
     unit: Option<f64>,
+    /// How times with colons count.
+    form: TimeForm,
     order: DateOrder,
     /// The last time of day without a date, and how many days have passed.
     of_day_s: Option<f64>,
@@ -45,8 +48,9 @@ pub(super) struct RowClock {
 }
 
 impl RowClock {
-    pub(super) fn new(unit: Option<f64>) -> Self {
-        Self { unit, ..Self::default() }
+    /// The clock of a column with that title; `unit` is in seconds, where the title has one.
+    pub(super) fn new(unit: Option<f64>, title: &str) -> Self {
+        Self { unit, form: TimeForm::new(title), ..Self::default() }
     }
 
     /// The time in the cells of a row in seconds, and by how many seconds all times before have to be moved.
@@ -70,6 +74,10 @@ impl RowClock {
                 return Ok((told.seconds, 0.0));
             }
             return self.number(number).map(|seconds| (seconds, 0.0));
+        }
+        if let Some(seconds) = self.form.duration_s(cell, self.told.is_none())? {
+            self.set(Told::Beginning);
+            return Ok((seconds, 0.0));
         }
         if let Some(told) = stamp(cell).or_else(|| line_time(cell)) {
             return Ok(self.stamp(told, cell));
@@ -163,7 +171,7 @@ mod test {
     use super::*;
 
     fn all(unit: Option<f64>, cells: &[&str]) -> (Vec<f64>, Option<Told>) {
-        let mut clock = RowClock::new(unit);
+        let mut clock = RowClock::new(unit, "");
         let times: Vec<f64> = cells.iter().map(|cell| clock.read(None, cell).expect(cell).0).collect();
         (times.iter().map(|time| time - times[0]).collect(), clock.told)
     }
@@ -220,7 +228,7 @@ mod test {
                 && (times[2] - 51_599.808).abs() < 1e-6
                 && told == Some(Told::Local)
         );
-        let mut clock = RowClock::new(None);
+        let mut clock = RowClock::new(None, "");
         let first = clock.read(Some("22.11.2026"), "09:40:00.5").expect("a date and a time").0;
         assert!((first - 1_795_340_400.5).abs() < 1e-6);
     }
@@ -234,7 +242,7 @@ mod test {
             (Some(1.0), "-1", "needs a time"),
             (Some(1.0), "nan", "needs a time"),
         ] {
-            let why = RowClock::new(unit).read(None, cell).expect_err(cell);
+            let why = RowClock::new(unit, "Timestamp").read(None, cell).expect_err(cell);
             assert!(why.contains(told), "{cell}: {why}");
         }
     }

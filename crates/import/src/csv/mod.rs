@@ -36,6 +36,7 @@ mod header;
 mod number;
 mod series;
 mod table;
+mod time_form;
 mod title;
 mod unit;
 

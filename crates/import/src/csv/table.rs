@@ -200,7 +200,7 @@ impl<'a> CsvTable<'a> {
             .unwrap_or_default();
         let told = Header::read(self.file, (number, titles), &below, splitter, device)?;
         self.columns = told.values().map(|name| (name, Vec::new())).collect();
-        self.clock = RowClock::new(told.seconds);
+        self.clock = RowClock::new(told.seconds, &told.time_title);
         self.marks = Marks::new(told.separator);
         self.notes.clone_from(&told.notes);
         self.titles.clone_from(&told.titles);

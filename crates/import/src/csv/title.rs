@@ -12,6 +12,7 @@
 use measure::nearest::nearest;
 
 use super::header::{AMBIENT, COLUMNS};
+use super::time_form;
 use super::unit::{TitleUnit, seconds, split};
 use crate::monitor::units::{Measure, Told, Unit, told};
 use crate::words::{self, Topic};
@@ -93,6 +94,12 @@ pub(super) fn meaning(title: &str, own: &[&'static str]) -> Result<Meaning, Stri
     }
     if let Some((op, factor)) = words::counted(title) {
         return Ok(Meaning::Value(moved(op), Some(Convert { zero: 0.0, factor })));
+    }
+    // `Elapsed mm:ss`; `mm:ss` alone is a title as well.
+    if let Some((name, _)) = time_form::split(title)
+        && (name.is_empty() || time(name, None).is_some())
+    {
+        return Ok(Meaning::Time(None));
     }
     let (name, unit) = split(title);
     if let Some(time) = time(name, unit) {
