@@ -13,6 +13,7 @@
 //!    Hundreds of numbers: a histogram log.
 //! 8. A header of HWiNFO (`Date,Time,` and units in brackets), of Libre Hardware Monitor (identifiers such as `/nvme/0/temperature/0`), of
 //!    Windows' performance counters (`(PDH-CSV`) or of Grafana (`Time,`); a first line of dstat's or collectd's; a header of InfluxDB's (`_time`); a table of sysstat with `Device` or `DEV` and a speed; lines of telegraf that begin with `diskio,` or the like.
+//!    Before these, a sample of Prometheus' or OpenMetrics' text with a timestamp.
 //! 9. A line of smartctl's text, quoted or not: that. Text of another tool that has a JSON as well: refused with the option that
 //!    makes it.
 //! 10. A first line with a column of the plain CSV, or with a time and a value whose unit is told: that, whose importer says what
@@ -25,7 +26,9 @@ use super::fio::LogName;
 use super::monitor::columns::Dialect;
 use super::monitor::sysstat::{is_banner, is_header, is_sadf};
 use super::monitor::{collectd, dstat, influx_csv};
-use super::{Format, ImportError, crystaldiskinfo, json, lines, nearest, nvme_text, quarch, smartctl_text};
+use super::{
+    Format, ImportError, crystaldiskinfo, json, lines, nearest, nvme_text, prometheus, quarch, smartctl_text,
+};
 
 /// Keys that only one tool writes: the format is told by them. A key counts with its quotes and colon.
 const JSON_KEYS: [(Format, &[&str]); 5] = [
@@ -97,6 +100,9 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     }
     if is_numbers(first) {
         return by_name(file, first);
+    }
+    if prometheus::is_series(text) {
+        return Ok(Format::OpenMetrics);
     }
     // Its text has lines as smartctl's has, with other units.
     if lines().any(smartctl_text::is_beginning) && !lines().any(nearest::is_nvmecontrol) {

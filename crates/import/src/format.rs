@@ -29,6 +29,8 @@ pub enum Format {
     SmartctlText,
     /// Answer of Prometheus to a range query.
     Prometheus,
+    /// Text of Prometheus or OpenMetrics with timestamps.
+    OpenMetrics,
     /// HWiNFO's log.
     HwInfo,
     /// The log of Libre or Open Hardware Monitor.
@@ -61,7 +63,7 @@ pub enum Format {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::Csv,
         Self::FioBwLog,
         Self::FioIopsLog,
@@ -75,6 +77,7 @@ impl Format {
         Self::SmartctlJson,
         Self::SmartctlText,
         Self::Prometheus,
+        Self::OpenMetrics,
         Self::HwInfo,
         Self::HardwareMonitor,
         Self::Perfmon,
@@ -107,6 +110,7 @@ impl Format {
             Self::SmartctlJson => "smartctl-json",
             Self::SmartctlText => "smartctl-text",
             Self::Prometheus => "prometheus",
+            Self::OpenMetrics => "openmetrics",
             Self::HwInfo => "hwinfo",
             Self::HardwareMonitor => "hardware-monitor",
             Self::Perfmon => "perfmon",

@@ -319,6 +319,9 @@ impl Gathered {
             }
             Format::SmartctlJson => self.add_readings(smartctl::readings(&name, lines)?, &lost, &name),
             Format::Prometheus => self.parts.push(prometheus::part(&name, lines, options.device.as_deref())?),
+            Format::OpenMetrics => {
+                self.parts.push(prometheus::text_part(&name, lines, options.device.as_deref())?);
+            }
             Format::Collectd => {
                 if let Some(why) = self.collectd.add(&name, lines)? {
                     self.notes.push(format!("{name} is not read: {why}"));

@@ -7,6 +7,9 @@ use super::Format;
 use super::csv::is_own_column;
 use super::monitor::when;
 
+/// What to say of metrics without timestamps.
+pub(super) const ONE_SCRAPE: &str = "it is one scrape of an exporter: its samples have no timestamps, so it has no course of time; query a range from Prometheus (api/v1/query_range)";
+
 /// Beginnings of lines of texts whose tool writes JSON as well, and what to do instead.
 const TEXTS: &[(&[&str], &str)] = &[
     (
@@ -14,10 +17,7 @@ const TEXTS: &[(&[&str], &str)] = &[
         "it is fio's text; run it again with --output-format=json, or name its logs",
     ),
     (&["3;fio-", "2;fio-"], "it is fio's terse output; run it again with --output-format=json"),
-    (
-        &["# HELP ", "# TYPE "],
-        "it is one scrape of an exporter, which has no course of time; query a range from Prometheus (api/v1/query_range)",
-    ),
+    (&["# HELP ", "# TYPE "], ONE_SCRAPE),
     (
         &["<?xml", "<!DOCTYPE", "<!doctype", "<html"],
         "it is XML or HTML, which is not read: export JSON or CSV (`sadf -j`, `smartctl --json`, `relog -f csv`)",

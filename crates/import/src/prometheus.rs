@@ -1,5 +1,5 @@
-//! Answers of Prometheus to range queries (`api/v1/query_range`): metrics of node_exporter, smartctl_exporter and the
-//! exporters around nvme-cli.
+//! Answers of Prometheus to range queries (`api/v1/query_range`), and its text with timestamps ([`text`]): metrics of node_exporter,
+//! smartctl_exporter, the exporters around nvme-cli, and heatsoak's own ([`own`]).
 //!
 //! Rules
 //! - Metrics are told by name ([`meaning`]); an answer to an expression such as `rate(...)` has no name and is refused:
@@ -8,6 +8,10 @@
 //!   taken, else they are refused.
 //! - Speeds are differences of counters over the time between two points. A counter that falls was reset: a gap.
 //! - `NaN` is a missing reading. Data counted by the operating system (`node_disk_*`) comes before the drive's own.
+
+mod meaning;
+mod own;
+mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -24,7 +28,9 @@ use super::part::{CountedBy, RunPart, TimeBase};
 use super::rates::differences;
 use super::which_drive::SerialNumbers;
 use super::{COLDEST_K, HOTTEST_K, ImportError};
-use trace::SegmentOp;
+use meaning::{Meaning, meaning};
+use own::{OPS, Rates};
+pub(super) use text::is_series;
 use trace::{Counters, SpeedSeries, Temperature, Trace, instant};
 
 #[derive(Deserialize)]
@@ -75,91 +81,6 @@ impl<'de> Deserialize<'de> for SampleValue {
     }
 }
 
-/// What a metric says.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Meaning {
-    /// A temperature by the sensor's name; whether it is in kelvins.
-    Temperature(&'static str, bool),
-    /// Bytes for each unit of a counter: of reads, writes, trims; who counts.
-    Moved(usize, f64, CountedBy),
-    /// Transitions and seconds of TMT1 and TMT2.
-    Counter(usize),
-    /// Known, and of no use here.
-    Nothing,
-}
-
-/// Names of hwmon's inputs for NVMe: the composite first, then the sensors (drivers/nvme/host/hwmon.c).
-const HWMON: [(&str, &str); 9] = [
-    ("temp1", "composite"),
-    ("temp2", "sensor1"),
-    ("temp3", "sensor2"),
-    ("temp4", "sensor3"),
-    ("temp5", "sensor4"),
-    ("temp6", "sensor5"),
-    ("temp7", "sensor6"),
-    ("temp8", "sensor7"),
-    ("temp9", "sensor8"),
-];
-
-/// Chips by what they are on, as node_exporter names them: those of processors, boards, graphics, memory and batteries. A drive's is
-/// on NVMe or SCSI (`nvme_nvme0`, `target0:0:0_0:0:0:0`).
-const OTHER_CHIPS: [&str; 7] = ["platform_", "thermal_", "pci", "i2c", "virtual_", "power_supply", "acpi"];
-
-/// What a metric is; `None` for an unknown one.
-fn meaning(metric: &BTreeMap<String, String>) -> Option<Meaning> {
-    let label = |name: &str| metric.get(name).map_or("", String::as_str);
-    let moved = |direction, unit, source| Some(Meaning::Moved(direction, unit, source));
-    let name = label("__name__");
-    let name =
-        name.strip_prefix("nvme_smart_").map_or_else(|| name.to_owned(), |rest| format!("nvme_{rest}"));
-    match name.as_str() {
-        "node_hwmon_temp_celsius" => {
-            let input = HWMON.iter().find(|(input, _)| *input == label("sensor"));
-            match input {
-                Some((_, name)) if label("chip").contains("nvme") => Some(Meaning::Temperature(name, false)),
-                Some((_, "composite"))
-                    if !OTHER_CHIPS.iter().any(|begin| label("chip").starts_with(begin)) =>
-                {
-                    Some(Meaning::Temperature("hwmon", false))
-                }
-                _ => Some(Meaning::Nothing),
-            }
-        }
-        "smartctl_device_temperature" => match label("temperature_type") {
-            "current" | "" => Some(Meaning::Temperature("composite", false)),
-            _ => Some(Meaning::Nothing),
-        },
-        "nvme_temperature_celsius"
-        | "nvme_temperature_celcius"
-        | "smartmon_temperature_celsius_raw_value" => Some(Meaning::Temperature("composite", false)),
-        "nvme_temperature" => Some(Meaning::Temperature("composite", true)),
-        "node_disk_read_bytes_total" => moved(0, 1.0, CountedBy::System),
-        "node_disk_written_bytes_total" => moved(1, 1.0, CountedBy::System),
-        "node_disk_discarded_sectors_total" => moved(2, 512.0, CountedBy::System),
-        "windows_physical_disk_read_bytes_total" | "windows_logical_disk_read_bytes_total" => {
-            moved(0, 1.0, CountedBy::System)
-        }
-        "windows_physical_disk_write_bytes_total" | "windows_logical_disk_write_bytes_total" => {
-            moved(1, 1.0, CountedBy::System)
-        }
-        "smartmon_attr_raw_value" if label("name").eq_ignore_ascii_case("temperature_celsius") => {
-            Some(Meaning::Temperature("composite", false))
-        }
-        "smartctl_device_bytes_read" => moved(0, 1.0, CountedBy::Drive),
-        "smartctl_device_bytes_written" => moved(1, 1.0, CountedBy::Drive),
-        "nvme_data_units_read" | "nvme_data_units_read_total" => moved(0, 512_000.0, CountedBy::Drive),
-        "nvme_data_units_written" | "nvme_data_units_written_total" => moved(1, 512_000.0, CountedBy::Drive),
-        "nvme_thm_temp1_trans_count" => Some(Meaning::Counter(0)),
-        "nvme_thm_temp2_trans_count" => Some(Meaning::Counter(1)),
-        "nvme_thm_temp1_total_time" | "nvme_thm_temp1_trans_time" => Some(Meaning::Counter(2)),
-        "nvme_thm_temp2_total_time" | "nvme_thm_temp2_trans_time" => Some(Meaning::Counter(3)),
-        name if name.starts_with("node_hwmon_") || name.starts_with("node_disk_") => Some(Meaning::Nothing),
-        name if name.starts_with("windows_") || name.starts_with("smartmon_") => Some(Meaning::Nothing),
-        name if name.starts_with("smartctl_") || name.starts_with("nvme_") => Some(Meaning::Nothing),
-        _ => None,
-    }
-}
-
 /// The serial number of the drive that a metric is of.
 fn serial(metric: &BTreeMap<String, String>) -> Option<&str> {
     let labels = ["serial_number", "serial", "serial_no"];
@@ -172,16 +93,13 @@ fn serial(metric: &BTreeMap<String, String>) -> Option<&str> {
 
 /// Reads answers to range queries.
 pub(super) fn part(file: &str, lines: LineReader<'_>, wanted: Option<&str>) -> Result<RunPart, ImportError> {
-    let wanted = wanted.map(drive_of);
     let mut documents = JsonDocuments::new(file, lines).with_cut_lists();
-    let mut all: Vec<FoundSeries> = Vec::new();
-    // Programs spell a serial number in several ways, so each metric is asked alone.
-    let mut serials: BTreeMap<String, SerialNumbers> = BTreeMap::new();
+    let mut found = Found::default();
     while let Some(document) = documents.next()? {
         let wrong = |why: String| ImportError::at(file, document.line, None, why);
         for one in results(document.parse()?).map_err(wrong)? {
-            let name = one.metric.get("__name__").map_or("", String::as_str);
-            let Some(meaning) = meaning(&one.metric) else {
+            let name = one.metric.get("__name__").cloned().unwrap_or_default();
+            if !found.take(one) {
                 let what = if name.is_empty() {
                     "a series has no metric's name".to_owned()
                 } else {
@@ -190,20 +108,76 @@ pub(super) fn part(file: &str, lines: LineReader<'_>, wanted: Option<&str>) -> R
                 return Err(wrong(format!(
                     "{what}: query bare metrics such as node_hwmon_temp_celsius, node_disk_written_bytes_total or smartctl_device_temperature"
                 )));
-            };
-            let source = Source::of(&one.metric);
-            if let (Some(drive), Some(serial)) = (&source.drive, serial(&one.metric)) {
-                let by_metric = serials.entry(name.to_owned()).or_default();
-                one.values.iter().for_each(|(t, _)| by_metric.add(drive, serial, *t));
             }
-            if meaning == Meaning::Nothing {
-                continue;
-            }
-            let values = one.values.into_iter().map(|(t, value)| (t, value.0)).collect();
-            all.push(FoundSeries { meaning, values, source });
         }
     }
-    let is_wanted = |one: &FoundSeries| one.source.drive.is_some() && one.source.drive == wanted;
+    found.part(file, wanted)
+}
+
+/// Reads text with timestamps, which holds whatever an exporter has: what is not known is passed over.
+pub(super) fn text_part(
+    file: &str,
+    lines: LineReader<'_>,
+    wanted: Option<&str>,
+) -> Result<RunPart, ImportError> {
+    let mut found = Found::default();
+    for one in text::series(file, lines)? {
+        found.take(one);
+    }
+    found.part(file, wanted)
+}
+
+/// What was found in a file.
+#[derive(Default)]
+struct Found {
+    all: Vec<FoundSeries>,
+    /// Programs spell a serial number in several ways, so each metric is asked alone.
+    serials: BTreeMap<String, SerialNumbers>,
+    simulated: Option<bool>,
+}
+
+impl Found {
+    /// Takes a series; whether its metric is known.
+    fn take(&mut self, one: MetricSeries) -> bool {
+        let name = one.metric.get("__name__").map_or("", String::as_str);
+        let Some(meaning) = meaning(&one.metric) else { return false };
+        let source = Source::of(&one.metric);
+        if let (Some(drive), Some(serial)) = (&source.drive, serial(&one.metric)) {
+            let by_metric = self.serials.entry(name.to_owned()).or_default();
+            one.values.iter().for_each(|(t, _)| by_metric.add(drive, serial, *t));
+        }
+        if name.starts_with(own::PREFIX)
+            && let Some(simulated) = one.metric.get("simulated")
+        {
+            self.simulated = simulated.parse().ok();
+        }
+        if meaning != Meaning::Nothing {
+            let phase = one.metric.get("phase").cloned().unwrap_or_default();
+            let values = one.values.into_iter().map(|(t, value)| (t, value.0)).collect();
+            self.all.push(FoundSeries { meaning, values, source, phase });
+        }
+        true
+    }
+
+    /// The part that the series of one drive make.
+    fn part(self, file: &str, wanted: Option<&str>) -> Result<RunPart, ImportError> {
+        let Self { mut all, serials, simulated } = self;
+        let wanted = wanted.map(drive_of);
+        keep_one_drive(&mut all, wanted.as_deref());
+        let drive = one_source(&all, wanted.as_deref()).map_err(|why| ImportError::whole(file, why))?;
+        if let Some(drive) = &drive {
+            let swapped = serials.values().find_map(|serials| serials.one_at(drive).err());
+            swapped.map_or(Ok(()), |why| Err(ImportError::whole(file, why)))?;
+        }
+        let mut part = build(file, all, drive)?;
+        part.trace.facts.simulated = simulated;
+        Ok(part)
+    }
+}
+
+/// Leaves out what is of other drives than the wanted one, and what stands on a drive.
+fn keep_one_drive(all: &mut Vec<FoundSeries>, wanted: Option<&str>) {
+    let is_wanted = |one: &FoundSeries| one.source.drive.is_some() && one.source.drive.as_deref() == wanted;
     if all.iter().any(is_wanted) {
         all.retain(|one| is_wanted(one) || one.source.drive.is_none());
     }
@@ -212,12 +186,6 @@ pub(super) fn part(file: &str, lines: LineReader<'_>, wanted: Option<&str>) -> R
     if all.iter().any(|one| one.source.drive.is_some() && !is_layer(one)) {
         all.retain(|one| !is_layer(one));
     }
-    let drive = one_source(&all, wanted.as_deref()).map_err(|why| ImportError::whole(file, why))?;
-    if let Some(drive) = &drive {
-        let swapped = serials.values().find_map(|serials| serials.one_at(drive).err());
-        swapped.map_or(Ok(()), |why| Err(ImportError::whole(file, why)))?;
-    }
-    build(file, all.into_iter().map(|one| (one.meaning, one.values)).collect(), drive)
 }
 
 /// A series with what it says, and of what.
@@ -225,6 +193,8 @@ struct FoundSeries {
     meaning: Meaning,
     values: Vec<(f64, f64)>,
     source: Source,
+    /// The phase of a plan; empty where none is told.
+    phase: String,
 }
 
 /// What a series is of.
@@ -233,6 +203,8 @@ struct Source {
     drive: Option<String>,
     chip: Option<String>,
     host: Option<String>,
+    /// A run of heatsoak.
+    run: Option<String>,
     /// The label that names the drive or chip, and its value.
     label: (&'static str, String),
     instance: String,
@@ -245,7 +217,8 @@ impl Source {
             let host = instance.rsplit_once(':').map_or(instance.as_str(), |(host, _)| host);
             (source.host, source.instance) = (Some(host.to_owned()), instance.clone());
         }
-        let labels = ["device", "disk", "volume", "chip"];
+        source.run = metric.get("run").cloned();
+        let labels = ["device", "disk", "volume", "chip", "drive"];
         let Some((label, value)) = labels.iter().find_map(|label| Some((*label, metric.get(*label)?))) else {
             return source;
         };
@@ -272,7 +245,8 @@ fn drive_of(label: &str) -> String {
 /// Where they are of several; the text says how to name one.
 fn one_source(all: &[FoundSeries], wanted: Option<&str>) -> Result<Option<String>, String> {
     type Name = fn(&Source) -> Option<&String>;
-    let of: [(&str, Name); 3] = [
+    let of: [(&str, Name); 4] = [
+        ("runs", |source| source.run.as_ref()),
         ("drives", |source| source.drive.as_ref()),
         ("chips", |source| source.chip.as_ref()),
         ("hosts", |source| source.host.as_ref()),
@@ -289,6 +263,7 @@ fn one_source(all: &[FoundSeries], wanted: Option<&str>) -> Result<Option<String
         let names: Vec<&str> = names.into_iter().collect();
         let ((label, value), option) = match what {
             "hosts" => (("instance", &source.instance), ""),
+            "runs" => (("run", source.run.as_ref().unwrap_or(&source.instance)), ""),
             "chips" => ((source.label.0, &source.label.1), ""),
             _ => ((source.label.0, &source.label.1), ", or name one with --device"),
         };
@@ -302,7 +277,7 @@ fn one_source(all: &[FoundSeries], wanted: Option<&str>) -> Result<Option<String
         ));
     }
     let first = |name: Name| all.iter().find_map(|one| name(&one.source)).cloned();
-    Ok(first(of[0].1).or_else(|| first(of[1].1)))
+    Ok(first(of[1].1).or_else(|| first(of[2].1)))
 }
 
 fn results(answer: QueryAnswer) -> Result<Vec<MetricSeries>, String> {
@@ -321,20 +296,22 @@ fn results(answer: QueryAnswer) -> Result<Vec<MetricSeries>, String> {
     }
 }
 
-fn build(
-    file: &str,
-    mut all: Vec<(Meaning, Vec<(f64, f64)>)>,
-    drive: Option<String>,
-) -> Result<RunPart, ImportError> {
+fn build(file: &str, mut all: Vec<FoundSeries>, drive: Option<String>) -> Result<RunPart, ImportError> {
     let whole = |why: String| ImportError::whole(file, why);
     let mut trace = Trace::empty(drive.as_deref().unwrap_or(file));
-    for (_, values) in &mut all {
+    for FoundSeries { values, .. } in &mut all {
         values.retain(|(t, _)| t.is_finite());
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
         values.dedup_by(|next, kept| next.0 <= kept.0);
     }
-    let zero_s =
-        all.iter().filter_map(|(_, values)| values.first()).map(|(t, _)| *t).fold(f64::INFINITY, f64::min);
+    let mut rates = Rates::default();
+    for FoundSeries { meaning, values, phase, .. } in &mut all {
+        if let Meaning::Rate(op) = meaning {
+            rates.add(*op, std::mem::take(values), phase);
+        }
+    }
+    let firsts = all.iter().filter_map(|one| one.values.first()).map(|(t, _)| *t);
+    let zero_s = firsts.chain(rates.begin_s()).fold(f64::INFINITY, f64::min);
     if !zero_s.is_finite() {
         return Err(whole(
             "no metric in it is of use here: temperatures, bytes read and written, throttle counters".into(),
@@ -342,22 +319,10 @@ fn build(
     }
     let mut counted: [Vec<(f64, f64)>; 4] = Default::default();
     let mut speeds: Vec<(CountedBy, SpeedSeries)> = Vec::new();
-    for (meaning, values) in all {
+    for FoundSeries { meaning, values, .. } in all {
         match meaning {
             Meaning::Temperature(name, kelvin) => {
-                // Some exporters write °C by that name; a running drive is over 200 K.
-                let in_kelvin = values.iter().all(|(_, v)| v.is_nan() || *v == 0.0 || *v >= COLDEST_K);
-                if kelvin && !in_kelvin {
-                    return Err(whole("nvme_temperature is in kelvins with most exporters, and these are not: relabel it as nvme_temperature_celsius if it is °C".into()));
-                }
-                // What is no number is a gap; whole kelvins in place of °C are not.
-                let hottest = HOTTEST_K - if kelvin { 0.0 } else { 273.0 };
-                if let Some((_, odd)) = values.iter().find(|(_, v)| v.is_finite() && *v > hottest) {
-                    let unit = if kelvin { "K" } else { "°C" };
-                    return Err(whole(format!(
-                        "{name}: {odd} {unit} is no temperature of a drive: is it in another unit?"
-                    )));
-                }
+                check_temperatures(name, kelvin, &values).map_err(whole)?;
                 if trace.temperatures.iter().any(|known| known.name == name) {
                     return Err(whole(format!(
                         "the temperature {name} is there twice: query it from one exporter"
@@ -368,7 +333,7 @@ fn build(
                     .push(Temperature { name: name.into(), kelvin: temperature(&values, zero_s, kelvin) });
             }
             Meaning::Moved(direction, unit, source) => {
-                let op = [SegmentOp::Read, SegmentOp::Write, SegmentOp::Trim][direction];
+                let op = OPS[direction];
                 if speeds.iter().any(|(known, series)| *known == source && series.op == op) {
                     return Err(whole(
                         "a counter of bytes is there twice: query one drive from one exporter".into(),
@@ -378,7 +343,11 @@ fn build(
                 speeds.push((source, SpeedSeries { op, intervals }));
             }
             Meaning::Counter(which) => counted[which] = values,
-            Meaning::Nothing => {}
+            Meaning::Power => {
+                let known = values.iter().filter(|(_, watts)| watts.is_finite() && *watts >= 0.0);
+                known.for_each(|(t, watts)| trace.power_w.push(instant(t - zero_s), *watts));
+            }
+            Meaning::Rate(_) | Meaning::Nothing => {}
         }
     }
     add_counters(&counted, zero_s, &mut trace);
@@ -387,8 +356,30 @@ fn build(
         speeds.into_iter().filter(|(source, series)| Some(*source) == best && !series.intervals.is_empty());
     trace.speeds = speeds.map(|(_, series)| series).collect();
     trace.temperatures.sort_by(|a, b| a.name.cmp(&b.name));
-    let source = best.unwrap_or(CountedBy::Drive);
+    let mut source = best.unwrap_or(CountedBy::Drive);
+    if rates.begin_s().is_some() {
+        trace.speeds.clear();
+        rates.put(zero_s, &mut trace);
+        source = CountedBy::Load;
+    }
     Ok(RunPart { files: vec![file.to_owned()], source, clock: TimeBase::Unix { zero_s }, trace })
+}
+
+/// Refuses values that are no temperatures of a drive in that unit; what is no number is a gap.
+fn check_temperatures(name: &str, is_kelvin: bool, values: &[(f64, f64)]) -> Result<(), String> {
+    // Some exporters write °C by that name; a running drive is over 200 K.
+    let in_kelvin = values.iter().all(|(_, v)| v.is_nan() || *v == 0.0 || *v >= COLDEST_K);
+    if is_kelvin && !in_kelvin {
+        return Err("nvme_temperature is in kelvins with most exporters, and these are not: relabel it as nvme_temperature_celsius if it is °C".into());
+    }
+    let hottest = HOTTEST_K - if is_kelvin { 0.0 } else { 273.0 };
+    let unit = if is_kelvin { "K" } else { "°C" };
+    match values.iter().find(|(_, v)| v.is_finite() && *v > hottest) {
+        Some((_, odd)) => {
+            Err(format!("{name}: {odd} {unit} is no temperature of a drive: is it in another unit?"))
+        }
+        None => Ok(()),
+    }
 }
 
 fn temperature(values: &[(f64, f64)], zero_s: f64, is_kelvin: bool) -> Series<f64> {

@@ -106,6 +106,25 @@ fn fio_plot_draws_exported_logs() {
     assert!(fs::metadata(&drawn[0]).expect("a picture").len() > 10_000, "{said}");
 }
 
+/// Goal: what is written as metrics is read back as the same run.
+#[test]
+fn exported_metrics_are_read_back() {
+    let scratch = Scratch::new();
+    exported(&scratch, "prometheus");
+    let (ours, theirs) = (findings(&scratch, &["r"]), findings(&scratch, &["out/run.openmetrics.txt"]));
+    let segments = |findings: &serde_json::Value| -> Vec<(String, f64)> {
+        let all = findings["segments"].as_array().expect("segments").iter();
+        all.map(|one| (one["op"].to_string(), one["mean_bytes_per_s"].as_f64().unwrap_or(0.0))).collect()
+    };
+    let (ours_are, theirs_are) = (segments(&ours), segments(&theirs));
+    assert_eq!(ours_are.len(), theirs_are.len(), "{theirs_are:?}");
+    // Times are rounded to milliseconds.
+    for (one, other) in ours_are.iter().zip(&theirs_are) {
+        assert!(one.0 == other.0 && (one.1 / other.1 - 1.0).abs() < 0.001, "{one:?} {other:?}");
+    }
+    assert_eq!(ours["simulated"], theirs["simulated"]);
+}
+
 /// Goal: the text is OpenMetrics. Referee: Prometheus' own parser for Python, where it is installed.
 #[test]
 fn exported_metrics_are_openmetrics() {

@@ -43,8 +43,9 @@ mod unit;
 use measure::record::ThermalSettings;
 
 pub(crate) use self::header::{is_own_column, is_own_header};
+pub(crate) use self::series::add_phases;
 pub(crate) use self::series::kelvin_from_celsius;
-use self::series::{add_phases, add_readings, add_speeds, named_phases, threshold_k};
+use self::series::{add_readings, add_speeds, named_phases, threshold_k};
 use self::table::CsvTable;
 use super::ImportError;
 use super::lines::LineReader;

@@ -232,7 +232,7 @@ pub(super) fn named_phases(table: &CsvTable) -> Vec<Phase> {
 }
 
 /// Gives the speeds their phases, and the phases their operations: by name, or by what moved the data.
-pub(super) fn add_phases(mut named: Vec<Phase>, trace: &mut Trace) {
+pub(crate) fn add_phases(mut named: Vec<Phase>, trace: &mut Trace) {
     if named.is_empty() {
         return infer_phases(trace);
     }
