@@ -90,7 +90,17 @@ fn files_of_collectd_are_what_their_names_say() {
     let two = tried(&two, None).expect("two chips");
     assert_eq!((one.temperatures.len(), two.temperatures.len()), (1, 0), "{:?}", two.notes);
     let why = tried(&[("c/disk-nvme0n1/disk_ops-2026-11-22", &rates)], None).expect_err("operations");
-    assert!(why.contains("neither disk_octets nor a temperature of a drive"), "{why}");
+    assert!(why.contains("neither disk_octets, smart_temperature nor a temperature"), "{why}");
+    // The plugin smart names its drive.
+    let smart = "c/smart-nvme0n1/smart_temperature-2026-11-22";
+    for others in [vec![], vec![(sensor, heat.as_str())]] {
+        let files: Vec<_> =
+            [(disk, rates.as_str()), (smart, heat.as_str())].into_iter().chain(others).collect();
+        let trace = tried(&files, None).expect("a load and the drive's temperature");
+        let composite = trace.temperatures.iter().find(|one| one.name == "composite").expect("composite");
+        assert_eq!((trace.name.as_str(), composite.kelvin.points().len()), ("nvme0n1", 10));
+    }
+    assert_eq!(tried(&[(smart, &heat)], None).expect("a temperature").temperatures.len(), 1);
     let torn = format!("{rates}1795340500.25,0");
     assert_eq!(tried(&[(disk, &torn)], None).expect("whole rows").caveats.len(), 1);
     assert!(tried(&[(disk, "epoch,read,write\n1,2\n")], None).expect_err("no row").contains("is no row"));

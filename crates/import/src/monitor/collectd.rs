@@ -4,6 +4,7 @@
 //! - What a file holds is not in it: `disk_octets` are bytes of the drive that its folder names (`disk-nvme0n1`), and `temperature` is
 //!   °C of the chip that its folder names (`sensors-nvme-pci-0100`), `temp1` being the composite. Others, as of operations or
 //!   processors, are not read.
+//! - `smart_temperature` is °C of the drive that its folder names (`smart-nvme0n1`), from collectd's plugin smart.
 //! - Bytes that are whole numbers throughout are counters (`StoreRates false`), others are bytes per second.
 //! - All files are one log. A chip names no drive: its temperature is taken where there is one chip.
 
@@ -27,6 +28,8 @@ pub(crate) fn is_header(line: &str) -> bool {
 /// What a file holds, by its name.
 enum Held<'a> {
     Bytes(&'a str),
+    /// Of a drive.
+    DriveCelsius(&'a str),
     /// Of a chip, and which sensor.
     Celsius(&'a str, u8),
 }
@@ -50,7 +53,7 @@ impl Gathered {
     ) -> Result<Option<&'static str>, ImportError> {
         let Some(held) = held(file) else {
             return Ok(Some(
-                "it is of collectd, and by its name neither disk_octets nor a temperature of a drive",
+                "it is of collectd, and by its name neither disk_octets, smart_temperature nor a temperature of a drive",
             ));
         };
         if self.file.is_empty() {
@@ -88,6 +91,9 @@ impl Gathered {
                 Held::Bytes(drive) => {
                     self.bytes.push(drive, of(Read), *t_s, *first);
                     self.bytes.push(drive, of(Write), *t_s, *last);
+                }
+                Held::DriveCelsius(drive) => {
+                    self.bytes.push(drive, Quantity::Celsius(0), *t_s, *first);
                 }
                 Held::Celsius(chip, sensor) => {
                     self.heat.push(chip, Quantity::Celsius(*sensor), *t_s, *first);
@@ -129,6 +135,9 @@ fn held(file: &str) -> Option<Held<'_>> {
     let instance = plugin.split_once('-').map(|(_, instance)| instance);
     if base.starts_with("disk_octets") {
         return Some(Held::Bytes(instance.unwrap_or("drive")));
+    }
+    if base.starts_with("smart_temperature") {
+        return Some(Held::DriveCelsius(instance.unwrap_or("drive")));
     }
     let sensor = base.strip_prefix("temperature")?.trim_start_matches('-');
     let chip = instance.unwrap_or("drive");
