@@ -74,3 +74,15 @@ fn units_below_titles_and_before_brackets_count() {
         assert!(!has_note(&trace, "without a unit"), "{:?}", trace.notes);
     }
 }
+
+/// Goal: a speed whose legend Grafana made of labels alone is asked for, and not lost beside a temperature.
+#[test]
+fn a_legend_of_labels_alone_is_asked_for() {
+    let titles = "\"Time\",\"{device=\"\"nvme0n1\"\", instance=\"\"h:9100\"\"}\",\"nvme_temp\"";
+    let why = tried(titles, |s| format!("1500000000,{}", 40 + s)).expect_err("labels");
+    assert!(why.contains("its legend has labels and no name"), "{why}");
+    // Beside a speed it is named, and so is all that is not read.
+    let titles = "Time,\"{device=\"\"nvme0n1\"\"}\",write (B/s),fan,temp (°C)";
+    let trace = tried(titles, |s| format!("1,1500000000,900,{}", 40 + s)).expect("a speed");
+    assert!(has_note(&trace, "not taken for a speed or temperature of the drive: {device=\"nvme0n1\"}, fan"));
+}

@@ -32,15 +32,37 @@ pub(super) fn meanings(header: &[String], notes: &mut Vec<String>) -> Result<Vec
     }
     one_drive(&mut found, header, &mut others);
     apart(&mut found, header, &mut others);
-    let says = |title: &&&str| words::has_direction(title) || title.to_lowercase().contains("temp");
-    let told: Vec<&str> = others.iter().filter(says).copied().collect();
-    if !told.is_empty() && !found.is_empty() {
+    has_a_name(&found, &others)?;
+    if !others.is_empty() && !found.is_empty() {
         notes.push(format!(
             "columns that are not taken for a speed or temperature of the drive: {}",
-            told.join(", ")
+            listed(&others)
         ));
     }
     Ok(found)
+}
+
+/// Titles, of many the first.
+fn listed(titles: &[&str]) -> String {
+    const MOST: usize = 12;
+    let more = titles.len().saturating_sub(MOST);
+    let shown = titles[..titles.len() - more].join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
+}
+
+/// Refuses a legend of nothing but labels, as Grafana makes it for an expression, where no other column is a speed: it may be the one.
+fn has_a_name(found: &[Meaning], others: &[&str]) -> Result<(), String> {
+    let is_speed = |one: &Meaning| matches!(one.quantity, Quantity::Rate(_) | Quantity::Total(_));
+    let is_nameless = |title: &&&str| {
+        let title = title.trim();
+        title.starts_with('{') && title.ends_with('}') && !title.contains("__name__")
+    };
+    match others.iter().find(is_nameless) {
+        Some(title) if !found.iter().any(is_speed) => Err(format!(
+            "column {title:?}: its legend has labels and no name, so what it is of is not told, and no other column is a speed: give the series a legend such as \"write {{{{device}}}}\", or call the column write_bytes_per_s"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// What one column says of a drive; `None` for one of something else.
