@@ -25,6 +25,7 @@ use super::encoding::unicode;
 use super::fio::LogName;
 use super::monitor::columns::Dialect;
 use super::monitor::sysstat::{is_banner, is_header, is_sadf};
+use super::monitor::when::time_of_day_s;
 use super::monitor::{collectd, dstat, influx_csv};
 use super::{
     Format, ImportError, crystaldiskinfo, json, lines, nearest, nvme_text, prometheus, quarch, smartctl_text,
@@ -160,7 +161,7 @@ fn tells_no_day(row: &str) -> bool {
     let cell = cell.split(',').next().unwrap_or(cell).trim().trim_matches('"');
     let parts: Vec<&str> = cell.split(':').collect();
     let is_number = |part: &&str| part.parse::<f64>().is_ok_and(|number| (0.0..SMALL).contains(&number));
-    (1..=3).contains(&parts.len()) && parts.iter().all(is_number)
+    (1..=3).contains(&parts.len()) && parts.iter().all(is_number) || time_of_day_s(cell).is_some()
 }
 
 /// The text behind a first line that says by what its cells are separated.

@@ -56,7 +56,7 @@ use encoding_rs_io::DecodeReaderBytesBuilder;
 
 use lines::{LineReader, LostRows};
 use trace::caveat::{Caveat, CutOff};
-use trace::{Interval, Trace, infer_phases};
+use trace::{Interval, Temperature, Trace, infer_phases};
 
 /// How much of a file is looked at to tell its format.
 const HEAD: usize = 64 << 10;
@@ -71,6 +71,8 @@ const LONGEST_LIFE_S: f64 = 40.0 * 365.25 * 86_400.0;
 /// wrong unit is told.
 const COLDEST_K: f64 = 200.0;
 const HOTTEST_K: f64 = 500.0;
+/// No drive runs hotter than 130 °C: makers set critical temperatures of up to 95 °C, controllers are made for 125 °C. 140 °F are 60 °C.
+const HOT_K: f64 = 403.0;
 /// Readings that stand for none, in whole kelvins: 0 K is "not reported" (NVMe, 5.16.1.3), and all bits of a byte in °C or of a word in
 /// K are set where a bus did not answer.
 const NOT_READ_K: [f64; 3] = [0.0, 255.0 + 273.0, 65_535.0];
@@ -182,6 +184,25 @@ fn add_unless_told(known: &mut Vec<Caveat>, new: Vec<Caveat>) {
     }
 }
 
+/// Why a temperature is hotter than any drive for much of the time: °F in a column of °C, most likely. Single readings of the kind are a
+/// sensor's, and the analysis leaves them out.
+fn too_hot(temperature: &Temperature) -> Option<String> {
+    const LEAST: usize = 3;
+    const SHARE: usize = 5;
+    let all = temperature.kelvin.points();
+    let hot = all.iter().filter(|point| point.value > HOT_K).count();
+    let most_k = all.iter().map(|point| point.value).fold(f64::NEG_INFINITY, f64::max);
+    (hot >= LEAST && hot * SHARE > all.len()).then(|| {
+        format!(
+            "its {} is above {:.0} °C in {hot} of {} readings, {:.0} °C at most, and no drive runs so hot: is it in °F? A unit in the title, such as temp_f or \"Temp (°F)\", says so",
+            temperature.name,
+            HOT_K - 273.0,
+            all.len(),
+            most_k - 273.0
+        )
+    })
+}
+
 /// Why what was read cannot have been, whatever the format: numbers that each make sense need not do so together.
 fn impossible(trace: &Trace) -> Option<String> {
     let intervals = trace.speeds.iter().flat_map(|series| &series.intervals);
@@ -195,6 +216,9 @@ fn impossible(trace: &Trace) -> Option<String> {
             "it says that {:.3e} bytes were moved in {:.3e} s at {:.1} s, which is faster than any drive: are all numbers in the right unit?",
             odd.bytes, odd.span_s, odd.start_s
         ));
+    }
+    if let Some(hot) = trace.temperatures.iter().find_map(too_hot) {
+        return Some(hot);
     }
     let temperature =
         trace.temperatures.iter().find(|t| t.kelvin.points().iter().any(|p| !p.value.is_finite()));

@@ -243,3 +243,83 @@ fn a_time_without_a_day_is_of_a_table_of_ones_own() {
         assert_eq!(trace.temperatures[0].kelvin.points().len(), 30, "{separator:?}");
     }
 }
+
+/// Goal: minutes and seconds are never taken for hours and minutes. Method: six minutes of rows under titles that say which they are,
+/// and that do not.
+#[test]
+fn minutes_and_seconds_are_read_where_the_title_says_so_and_refused_where_it_may_be_either() {
+    let rows = |form: fn(u32) -> String| -> String {
+        (0..180).map(|row| format!("{},1000,45\n", form(2 * row))).collect()
+    };
+    let end_s = |trace: Trace| trace.speeds[0].intervals.last().map(trace::Interval::end_s);
+    let minutes = |s: u32| format!("{:02}:{:02}", s / 60, s % 60);
+    for title in ["Elapsed (mm:ss)", "Elapsed mm:ss", "Time [min:sec]", "mm:ss"] {
+        let trace = read(&format!("{title},Write (MB/s),Temp (°C)\n{}", rows(minutes)));
+        assert_eq!(end_s(trace), Some(360.0), "{title}");
+    }
+    let hours = |s: u32| format!("{:02}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+    for title in ["Elapsed", "Time"] {
+        let trace = read(&format!("{title},Write (MB/s),Temp (°C)\n{}", rows(hours)));
+        assert_eq!(end_s(trace), Some(360.0), "{title}");
+        let why =
+            tried(&format!("{title},Write (MB/s),Temp (°C)\n{}", rows(minutes)), None).expect_err(title);
+        assert!(why.contains(&format!("call the column \"{title} (mm:ss)\"")), "{why}");
+    }
+    // A clock that is read each minute.
+    let of_day = |s: u32| format!("{:02}:{:02}", 9 + s / 120, s / 2 % 60);
+    let trace = read(&format!("Time,Write (MB/s),Temp (°C)\n{}", rows(of_day)));
+    assert_eq!(end_s(trace), Some(180.0 * 60.0));
+}
+
+/// Goal: a unit in the name of a metric is seen, with labels behind it or without.
+#[test]
+fn units_of_names_with_labels_are_seen() {
+    for title in [
+        "\"temp_c{chip=\"\"nvme\"\"}\"",
+        "\"node_hwmon_temp_celsius{chip=\"\"nvme_nvme0\"\"}\"",
+        "temp_c{chip=\"nvme\"}",
+    ] {
+        let rows: String = (0..30).map(|s| format!("{},100,{}\n", 1_795_340_400 + s, 40 + s)).collect();
+        let trace = read(&format!("timestamp,write_mb_per_s,{title}\n{rows}"));
+        assert_eq!(trace.temperatures[0].kelvin.points()[29].value, 342.0, "{title}");
+    }
+}
+
+/// Goal: °F in a column of °C are no drive's temperatures, and a spike of a sensor is no log in °F.
+#[test]
+fn a_log_that_is_hotter_than_any_drive_is_refused() {
+    let of = |degrees: &dyn Fn(u32) -> u32| {
+        let rows: String = (0..60).map(|s| format!("{s},100,{}\n", degrees(s))).collect();
+        tried(&format!("t_s,write_mb_per_s,temp_c\n{rows}"), None)
+    };
+    let why = of(&|s| 104 + s).expect_err("°F");
+    assert!(
+        why.contains("above 130 °C in 33 of 60 readings, 163 °C at most") && why.contains("temp_f"),
+        "{why}"
+    );
+    assert!(of(&|s| if s == 30 { 180 } else { 60 }).is_ok());
+}
+
+/// Goal: errors show what stands in the cell. Method: a date far away, and a number of hundreds of digits.
+#[test]
+fn odd_cells_are_shown_as_they_stand() {
+    let rows = |odd: &str, value: &str| {
+        format!("Date,Write MB/s,Temp C\n2026-11-22 09:40:00,100,40\n{odd},100,{value}\n")
+    };
+    let why = tried(&rows("9999-11-22 09:40:00", "40"), None).expect_err("a date");
+    assert!(why.contains("9999-11-22 09:40:00 is more than 400 days after the first row"), "{why}");
+    let why = tried(&rows("2026-11-22 09:40:01", "1e308"), None).expect_err("a temperature");
+    assert!(why.contains("1e308 °C is no temperature"), "{why}");
+    // A clock of twelve hours.
+    let row = |s: u32| {
+        format!(
+            "{}:{:02}:{:02} {},100,40\n",
+            if s < 60 { 11 } else { 12 },
+            (s / 60 + 59) % 60,
+            s % 60,
+            if s < 60 { "AM" } else { "PM" }
+        )
+    };
+    let trace = read(&format!("Time,Write MB/s,Temp C\n{}", (0..120).map(row).collect::<String>()));
+    assert_eq!(trace.speeds[0].intervals.len(), 120);
+}

@@ -249,12 +249,26 @@ fn told(title: &str, cell: Option<&String>) -> Result<Meaning, String> {
     }
     let cell = cell.map(|cell| cell.trim()).unwrap_or_default();
     let is_bare = cell.replace(',', ".").parse::<f64>().is_ok();
-    match meaning(title, &COLUMNS)? {
+    match with_labels(title, meaning(title, &COLUMNS))? {
         // Numbers of I/Os.
         Meaning::Value(_, None) if is_bare && words::is_plural(title) => Ok(Meaning::Other),
         Meaning::Value(name, None) if is_bare => Err(no_unit(title, name, cell)),
         Meaning::Direction if columns::direction(cell).is_none() => Ok(Meaning::Other),
         told => Ok(told),
+    }
+}
+
+/// What a title with labels says (`node_hwmon_temp_celsius{chip="nvme_nvme0"}`): where it leaves the unit open, what the name before them
+/// does.
+fn with_labels(title: &str, whole: Result<Meaning, String>) -> Result<Meaning, String> {
+    let (Some((name, _)), Err(_) | Ok(Meaning::Value(_, None) | Meaning::Other)) =
+        (title.split_once('{').filter(|(name, _)| !name.trim().is_empty()), &whole)
+    else {
+        return whole;
+    };
+    match own(name.trim()).map_or_else(|| meaning(name.trim(), &COLUMNS), Ok) {
+        Ok(told @ Meaning::Value(_, Some(_))) if words::topic(title) != Some(words::Topic::Other) => Ok(told),
+        _ => whole,
     }
 }
 

@@ -275,8 +275,16 @@ impl<'a> CsvTable<'a> {
             self.t_s.iter_mut().for_each(|before_s| *before_s += moved_s);
         }
         if self.t_s.first().unwrap_or(&t_s) + LONGEST_RUN_S < t_s || t_s > NOT_SECONDS {
-            let why =
-                format!("{t_s} s cannot be of one run, which has at most 400 days: is it in milliseconds?");
+            let why = match cell.parse::<f64>() {
+                Ok(_) => {
+                    format!(
+                        "{t_s} s cannot be of one run, which has at most 400 days: is it in milliseconds?"
+                    )
+                }
+                Err(_) => format!(
+                    "{cell} is more than 400 days after the first row, and no run is so long: is the date right?"
+                ),
+            };
             return Err(self.at(number, Some(title), why));
         }
         Ok(t_s)
@@ -420,15 +428,20 @@ fn kelvin_of(name: &str, value: f64) -> Option<f64> {
     }
 }
 
+/// A number for people: one of very many digits in powers of ten.
+fn shown(value: f64) -> String {
+    if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") }
+}
+
 /// Why a number cannot be in the unit that its column names; `None` where it can.
 pub(super) fn implausible(name: &str, value: f64) -> Option<String> {
     let speed = |rate: f64| {
         (rate > FASTEST_BYTES_PER_S)
-            .then(|| format!("{value} is faster than any drive: is it in another unit?"))
+            .then(|| format!("{} is faster than any drive: is it in another unit?", shown(value)))
     };
     let kelvin = |kelvin: f64, unit: &str, other: &str| {
         let fits = (COLDEST_K..=HOTTEST_K).contains(&kelvin);
-        (!fits).then(|| format!("{value} {unit} is no temperature of a drive: is it in {other}?"))
+        (!fits).then(|| format!("{} {unit} is no temperature of a drive: is it in {other}?", shown(value)))
     };
     match name {
         _ if name.ends_with("_mb_per_s") => speed(value * 1e6),
