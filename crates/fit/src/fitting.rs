@@ -60,7 +60,18 @@ pub enum FitError {
         /// When, in seconds.
         at_s: f64,
     },
-    /// No load.
+    /// Temperatures alone, as a snapshot with its history has.
+    #[error(
+        "no data moved in {name}, as far as it says: a fit needs speeds beside the temperature; record the drive under load, or run `{}`",
+        with_cache_size(THERMAL_ID_QUICK, *simulated)
+    )]
+    NoLoad {
+        /// Which run.
+        name: String,
+        /// Whether it is of a simulated drive.
+        simulated: bool,
+    },
+    /// No load that warms.
     #[error(
         "no load warmed the drive in {name}: its temperature moved by {moved_k:.1} K; run `{}`",
         with_cache_size(THERMAL_ID_QUICK, *simulated)
@@ -230,6 +241,11 @@ fn check(runs: &[RunData]) -> Result<(), FitError> {
         if let Some(at_s) = run.changed_s {
             return Err(FitError::SettingsChanged { name: run.name.clone(), at_s });
         }
+    }
+    let has_load = |run: &RunData| run.steps.iter().any(|step| step.read > 0.0 || step.write > 0.0);
+    if !runs.iter().any(has_load) {
+        let (name, simulated) = (runs[0].name.clone(), runs[0].simulated);
+        return Err(FitError::NoLoad { name, simulated });
     }
     let moved = |run: &RunData| {
         let low = run.readings.iter().map(|reading| reading.kelvin).fold(f64::INFINITY, f64::min);

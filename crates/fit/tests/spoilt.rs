@@ -111,3 +111,13 @@ fn as_it_was_written_it_answers() {
     assert!(Fitted::from_profile(&profile).is_ok());
     ask(&WRITTEN);
 }
+
+/// Goal: temperatures without a load, as of a snapshot with its history, are refused at once.
+#[test]
+fn temperatures_without_a_load_are_refused() {
+    let load = [phase("rest", None, 0.0, 20), phase("write", Some(0.0), f64::INFINITY, 120)];
+    let mut run = RunData::new(&record(&profile("ssd1"), [328, 358], &load), Some(303.15));
+    run.steps.iter_mut().for_each(|step| (step.read, step.write) = (0.0, 0.0));
+    let why = fit("test", &[run], Seed::new(1)).expect_err("no load").to_string();
+    assert!(why.contains("no data moved in"), "{why}");
+}
