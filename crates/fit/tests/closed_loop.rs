@@ -483,7 +483,10 @@ fn runs_that_tell_nothing_are_refused() {
     assert_eq!(fit("test", &[], Seed::new(1)).err(), Some(FitError::NoRun));
     let idle = [phase("rest", None, 0.0, 120)];
     let still = [RunData::new(&record(&profile("ssd1"), TMT_K, &idle), None)];
-    assert!(matches!(fit("test", &still, Seed::new(1)), Err(FitError::NoHeat { .. })));
+    assert!(matches!(fit("test", &still, Seed::new(1)), Err(FitError::NoLoad { .. })));
+    let trickle = [phase("read", Some(1.0), 1e6, 120)];
+    let cool = [RunData::new(&record(&profile("ssd1"), TMT_K, &trickle), None)];
+    assert!(matches!(fit("test", &cool, Seed::new(1)), Err(FitError::NoHeat { .. })));
     let mut blind = record(&profile("ssd1"), TMT_K, &thermal_id());
     blind.temperatures.clear();
     blind.trusted = None;
