@@ -18,7 +18,7 @@ pub struct Others {
     at_full: Vec<AtFull>,
 }
 
-/// The first fall of a load in another run, with thresholds and power state as in this one.
+/// The first fall of a load in another run, with the power state as in this one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FirstFall {
     pub(crate) op: SegmentOp,
@@ -30,6 +30,8 @@ pub(crate) struct FirstFall {
     pub(crate) from_k: f64,
     /// For how long it had run at the speed before, in seconds.
     pub(crate) fast_s: f64,
+    /// Whether TMT1 and TMT2 were set as in this run. Else only a threshold of the drive's own is at the same temperature.
+    pub(crate) same_settings: bool,
 }
 
 /// A time at full speed in another run.

@@ -3,7 +3,7 @@
 
 use super::case::Case;
 use super::evidence::Evidence;
-use super::evidence::Suspect::Slc;
+use super::evidence::Suspect::{Slc, Vendor};
 use super::heat::LATE_S;
 use super::likelihood::{ONE_THRESHOLD_K, seen_once};
 use crate::observation::Observation;
@@ -14,9 +14,10 @@ const SAME_TIME: f64 = 1.03;
 const ROWS: f64 = 2.0;
 /// Temperatures this far apart are no single threshold, whatever the sensor.
 const OTHER_K: f64 = 4.0;
-/// Two falls agree in temperature within this by chance as often as it is a share of what the drive went through.
-const AGREE_K: f64 = 2.0 * ONE_THRESHOLD_K;
-const MOST: f64 = 2.5;
+/// Two falls agree in temperature as well by chance as often as what they are apart, to either side and at least a rounding, is a share of
+/// what the drive went through.
+const ROUNDING_K: f64 = 1.0;
+const MOST: f64 = 3.0;
 /// So many runs say it.
 const MOST_RUNS: usize = 3;
 /// A cache that ends after other amounts in each run had been filled in part before.
@@ -48,8 +49,9 @@ pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         let rows_s = ROWS * case.heat.slice_s;
         let one_k = apart_k <= ONE_THRESHOLD_K.max(2.0 * case.spread_k());
         let weight = if one_k && ratio >= OTHER_TIME && apart_s > rows_s {
-            ((onset_k - case.history.coolest_k) / AGREE_K).ln().clamp(0.0, MOST)
-        } else if apart_k >= OTHER_K && (ratio <= SAME_TIME || apart_s <= rows_s) {
+            let agree_k = 2.0 * apart_k.max(ROUNDING_K);
+            ((onset_k - case.history.coolest_k) / agree_k).ln().clamp(0.0, MOST)
+        } else if fall.same_settings && apart_k >= OTHER_K && (ratio <= SAME_TIME || apart_s <= rows_s) {
             -SAME_TIME_WEIGHT
         } else {
             return None;
@@ -64,5 +66,9 @@ pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     let weight: f64 = agreed.take(MOST_RUNS).zip(1..).map(|((_, weight), nth)| weight / f64::from(nth)).sum();
     let seen = Observation::FellElsewhere { from_k: fall.from_k, fast_s, elsewhere_s: fall.fast_s };
     let cache = if weight > 0.0 { OTHER_AMOUNT } else { 0.0 };
-    evidence.weigh_heat(seen, weight * shared, &[(Slc, cache * shared)]);
+    match weighed.iter().any(|(fall, _)| fall.same_settings) {
+        true => evidence.weigh_heat(seen, weight * shared, &[(Slc, cache * shared)]),
+        // With other thresholds of the host's, only one of the drive's own is there again.
+        false => evidence.weigh(seen, &[(Vendor, weight * shared), (Slc, cache * shared)]),
+    }
 }

@@ -41,6 +41,7 @@ const AT_REST: f64 = 0.5;
 const LEAST_ROWS: f64 = 4.0;
 /// That a threshold makes such bursts all the same is as unlikely as a beat kept by chance, and more so the longer the way: log odds.
 const AS_SOON: f64 = 2.3;
+const MAY_COME_AS_SOON: f64 = 0.4;
 const AT_MOST: f64 = 4.6;
 
 /// Weighs that the speeds of a load change at one beat with its beginning and its end, or that its bursts are of one length.
@@ -94,7 +95,14 @@ fn bursts(drops: &[Judged], stretch: &Stretch, pieces: &[Piece], heat: &Heat) ->
     let longer = warm_s / if stops { most_off_s } else { most_off_s.max(heat.period_s) };
     if cooler_k >= COOLER_K.max(heat.step_k) && longer >= LONGER {
         let seen = Observation::AsSoonFromCool { first_s, usual_s, cooler_k };
-        return Some((seen, (AS_SOON + longer.ln()).min(AT_MOST)));
+        let weight = (AS_SOON + longer.ln()).min(AT_MOST);
+        // A drive that was left some speed is heated by less more afterwards than one that was at rest: it climbs as much slower, and may
+        // come as soon from where it was cooler.
+        let left = median(&outer.iter().map(|drop| drop.drop.level / full).collect::<Vec<_>>());
+        let climbs_k = first.onset_k.map_or(0.0, |onset_k| (onset_k - later_k).max(0.0));
+        let due_k = climbs_k * left / (1.0 - left).max(f64::EPSILON);
+        let beyond = if cooler_k - due_k >= COOLER_K { 1.0 } else { MAY_COME_AS_SOON };
+        return Some((seen, beyond * weight));
     }
     let rests: Vec<(f64, f64)> = outer.iter().filter_map(|drop| at_rest(drop, heat)).collect();
     let rest_s = median(&rests.iter().map(|(rest_s, _)| *rest_s).collect::<Vec<_>>());

@@ -312,6 +312,7 @@ fn falls(trace: &Trace, findings: &Findings) -> Vec<FirstFall> {
                 before_bytes_per_s,
                 from_k,
                 fast_s,
+                same_settings: true,
             });
         }
     }

@@ -3,7 +3,7 @@
 use super::{Follows, JointRun, OTHER_SPEED, Ran, SHOWS_S};
 use crate::FASTER;
 use crate::findings::{Cause, Label, PolicyLevel};
-use crate::others::{AtFull, FasterElsewhere, Others, ShownLoad, ShownSlow};
+use crate::others::{AtFull, FasterElsewhere, FirstFall, Others, ShownLoad, ShownSlow};
 
 /// A speed that lasts so long is one.
 pub(super) const LASTS_S: f64 = 10.0;
@@ -23,8 +23,11 @@ pub fn others(runs: &[JointRun]) -> Vec<Others> {
         }
         let records = other_records(runs, index);
         let is_same = |of: &&JointRun| of.set_k == runs[index].set_k;
-        let same = records.iter().copied().filter(is_same);
-        let first = same.flat_map(|run| run.falls.clone()).collect();
+        let falls = |run: &&JointRun| {
+            let same_settings = is_same(run);
+            run.falls.iter().map(|fall| FirstFall { same_settings, ..fall.clone() }).collect::<Vec<_>>()
+        };
+        let first = records.iter().flat_map(falls).collect();
         let full = records.iter().flat_map(|run| at_full(run, is_same(run))).collect();
         Others::new(loads, faster(runs, index)).with_heat(first, full)
     };

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use analysis::findings::Policy;
+use analysis::findings::{Caveat, Policy, PolicyClass};
 use analysis::joint::JointRun;
 use analysis::{Findings, Others, accesses};
 use import::ImportOptions;
@@ -120,8 +120,14 @@ impl Analyzed {
         }
     }
 
-    /// The same with a policy that it shows together with others.
+    /// The same with a policy that it shows together with others: what that settles is open no more.
     pub(crate) fn with_policy(mut self, policy: Policy) -> Self {
+        let open = |caveat: &Caveat| {
+            matches!(caveat, Caveat::PolicyUndetermined { .. } | Caveat::MechanismUndetermined { .. })
+        };
+        if policy.class != PolicyClass::Undetermined {
+            self.input.findings.caveats.retain(|caveat| !open(caveat));
+        }
         self.input.findings.policy = policy;
         self
     }

@@ -27,8 +27,10 @@ pub fn joint_policy(joint: &JointPolicy) -> Vec<String> {
 }
 
 fn machine(machine: &JointMachine) -> String {
-    let at = finite(machine.threshold_k).map(|k| format!(" at {}", format::temperature(Some(k))));
-    let at = at.unwrap_or_default();
+    let at = match finite(machine.threshold_k) {
+        Some(k) => format!(" at {}", format::temperature(Some(k))),
+        None => between(machine),
+    };
     let mut text = match machine.follows {
         Follows::Tmt1 => format!("A threshold follows TMT1{}", offset(machine.offset_k)),
         Follows::Tmt2 => format!("A threshold follows TMT2{}", offset(machine.offset_k)),
@@ -62,6 +64,17 @@ fn machine(machine: &JointMachine) -> String {
     }
     text.push('.');
     text
+}
+
+/// Where the runs show a threshold that is not one temperature in all of them: " at 66 °C to 68 °C".
+fn between(machine: &JointMachine) -> String {
+    let shown = machine.points.iter().filter_map(|point| finite(point.onset_k.or(point.held_k)));
+    let ends = shown.fold(None, |ends: Option<(f64, f64)>, k| {
+        let (low, high) = ends.unwrap_or((k, k));
+        Some((low.min(k), high.max(k)))
+    });
+    let text = |k: f64| format::temperature(Some(k));
+    ends.map_or_else(String::new, |(low, high)| format!(" at {} to {}", text(low), text(high)))
 }
 
 /// In how many runs, and in how many of them from the start of the load on: those say nothing of where it begins.
