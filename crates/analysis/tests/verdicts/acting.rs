@@ -150,3 +150,28 @@ fn stops_shorter_than_two_rows_are_stops() {
         assert_eq!(policy.class, PolicyClass::Stop, "rows of {row_s} s: {policy:?}");
     }
 }
+
+/// Goal: a relay on a drive that others had warmed up throttles from its first burst on, though that is as long as the next ones. Method: a rest
+/// after a job that no throttle held back, then a relay; the log begins with the rest.
+#[test]
+fn a_first_burst_after_a_rest_may_be_as_long_as_the_next() {
+    for (seed, heats_k, on_k, below_k, left, job, rest_s) in [
+        (3, 48.0, 344.0, 6.0, 0.5, 0.85, 32),
+        (3, 48.0, 344.0, 6.0, 0.5, 1.05, 48),
+        (3, 48.0, 347.0, 5.0, 0.6, 1.05, 36),
+        (3, 48.0, 347.0, 6.0, 0.5, 0.95, 32),
+        (3, 54.0, 347.0, 6.0, 0.5, 0.95, 40),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = heats_k;
+        log.log(900, |_, _| job);
+        log.begin_here();
+        log.log(rest_s, |_, _| 0.0);
+        log.log(1800, relay(on_k, on_k - below_k, left));
+        let mut trace = log.trace_of(true, 1);
+        trace.speeds[0].op = SegmentOp::Write;
+        trace::infer_phases(&mut trace);
+        let findings = analyze(&trace);
+        assert!(heat(&findings).len() >= 10, "{on_k} K, {rest_s} s: {:?}", findings.policy);
+    }
+}

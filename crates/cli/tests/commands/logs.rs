@@ -245,5 +245,11 @@ fn runs_of_one_drive_are_summed_up_as_they_are_told() {
         let of_runs = told["results"].as_array().expect("runs");
         let heat = |run: &&serde_json::Value| run["findings"]["events"][0]["kind"] == "throttle_onset";
         assert_eq!(of_runs.iter().filter(heat).count(), 3, "{on_c} °C: {told}");
+        // What they settle together is open in none of them.
+        for findings in of_runs.iter().map(|run| &run["findings"]) {
+            let open = findings["caveats"].to_string().contains("policy_undetermined");
+            let class = &findings["policy"]["class"];
+            assert_eq!(open, class == "undetermined", "{on_c} °C: {class}, {}", findings["caveats"]);
+        }
     }
 }
