@@ -58,9 +58,10 @@ fn widths<const N: usize>(rows: &[[String; N]]) -> [usize; N] {
     std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
 }
 
-/// A cell in lines; words that are longer than the column are broken. What stands before the text stays before it.
+/// A cell in lines; words that are longer than the column are broken. Blanks before the text stay before it, up to half of the
+/// column.
 fn wrapped(cell: &str, width: usize) -> Vec<String> {
-    let indent: String = cell.chars().take_while(|c| *c == ' ').collect();
+    let indent: String = cell.chars().take_while(|c| *c == ' ').take(width / 2).collect();
     let options = textwrap::Options::new(width).initial_indent(&indent).subsequent_indent(&indent);
     // A temperature stays with its unit.
     let text = cell.trim_start().replace(" °C", "\u{a0}°C");
