@@ -193,12 +193,17 @@ fn mostly_stopped(stretches: &[Stretch], pieces: &[Piece], drops: &[&Judged]) ->
 /// speed: no lower speed leaves a slice without any data. Bursts move some in between.
 fn stops_within(stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
     const EDGE: usize = 1;
-    let samples = &stretches[pieces[judged.drop.first].stretch].samples;
-    let place = |t_s: f64| samples.partition_point(|sample| sample.start_s < t_s - 1e-6);
-    let within = &samples[place(judged.start_s)..place(judged.end_s)];
+    let within = slices(stretches, pieces, judged);
     let moves = |sample: &Interval| sample.bytes > 0.0;
     let inner = within.get(EDGE..within.len().saturating_sub(EDGE)).unwrap_or_default();
     if inner.is_empty() { within.iter().any(|sample| !moves(sample)) } else { !inner.iter().any(moves) }
+}
+
+/// The slices of a drop.
+fn slices<'a>(stretches: &'a [Stretch], pieces: &[Piece], judged: &Judged) -> &'a [Interval] {
+    let samples = &stretches[pieces[judged.drop.first].stretch].samples;
+    let place = |t_s: f64| samples.partition_point(|sample| sample.start_s < t_s - 1e-6);
+    &samples[place(judged.start_s)..place(judged.end_s)]
 }
 
 /// Whether a drop begins where a load is read again after a time that was not: then no load began.
@@ -240,9 +245,7 @@ fn floor_unseen(pieces: &[Piece], drops: &[&Judged]) -> bool {
 fn still_share(stretches: &[Stretch], pieces: &[Piece], drops: &[&Judged]) -> f64 {
     let (mut still, mut rows) = (0, 0);
     for judged in drops.iter().filter(|judged| judged.drop.inside.is_none()) {
-        let samples = &stretches[pieces[judged.drop.first].stretch].samples;
-        let place = |t_s: f64| samples.partition_point(|sample| sample.start_s < t_s - 1e-6);
-        let within = &samples[place(judged.start_s)..place(judged.end_s)];
+        let within = slices(stretches, pieces, judged);
         still += within.iter().filter(|sample| sample.bytes <= 0.0).count();
         rows += within.len();
     }

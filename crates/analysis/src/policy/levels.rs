@@ -58,18 +58,18 @@ fn by_operation<'a>(heat: &Heat, drops: Vec<&'a Judged>) -> Vec<(Option<SegmentO
             of_op.entry(op as u8).or_insert((op, Vec::new())).1.push(judged);
         }
     }
-    let mut ranges: Vec<(f64, f64)> = of_op.values().filter_map(|(_, drops)| onsets_k(drops)).collect();
-    ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
     let known: usize = of_op.values().map(|(_, drops)| drops.len()).sum();
-    let apart_k = OPERATIONS_APART_K.max(OPERATIONS_APART_STEPS * heat.step_k);
-    let apart = ranges.windows(2).all(|pair| pair[1].0 - pair[0].1 >= apart_k);
-    if ranges.len() < 2 || ranges.len() < of_op.len() || known < drops.len() || !apart {
+    let ranged = of_op.into_values().map(|(op, drops)| Some((onsets_k(&drops)?, op, drops)));
+    let Some(mut ranged) = ranged.collect::<Option<Vec<_>>>().filter(|_| known == drops.len()) else {
         return vec![(None, drops)];
+    };
+    ranged.sort_by(|(a, ..), (b, ..)| a.0.total_cmp(&b.0));
+    let apart_k = OPERATIONS_APART_K.max(OPERATIONS_APART_STEPS * heat.step_k);
+    let apart = ranged.windows(2).all(|pair| pair[1].0.0 - pair[0].0.1 >= apart_k);
+    match apart && ranged.len() >= 2 {
+        true => ranged.into_iter().map(|(_, op, drops)| (Some(op), drops)).collect(),
+        false => vec![(None, drops)],
     }
-    let mut levels: Vec<_> = of_op.into_values().map(|(op, drops)| (Some(op), drops)).collect();
-    levels
-        .sort_by(|a, b| onsets_k(&a.1).map_or(0.0, |k| k.0).total_cmp(&onsets_k(&b.1).map_or(0.0, |k| k.0)));
-    levels
 }
 
 /// Between which temperatures the middle half of these drops began, in kelvins, where there are enough.
