@@ -9,6 +9,7 @@ use trace::Trace;
 
 use crate::likeness::rows;
 use crate::logs::{Logged, heat, relay};
+use crate::paused::of_writes;
 
 /// A day of reading on a drive as hot as its room makes it: two warm spells of other lengths, which take it to `on_k` once each; it lets go 11 K
 /// below.
@@ -168,10 +169,7 @@ fn a_first_burst_after_a_rest_may_be_as_long_as_the_next() {
         log.begin_here();
         log.log(rest_s, |_, _| 0.0);
         log.log(1800, relay(on_k, on_k - below_k, left));
-        let mut trace = log.trace_of(true, 1);
-        trace.speeds[0].op = SegmentOp::Write;
-        trace::infer_phases(&mut trace);
-        let findings = analyze(&trace);
+        let findings = analyze(&of_writes(&log, 1));
         assert!(heat(&findings).len() >= 10, "{on_k} K, {rest_s} s: {:?}", findings.policy);
     }
 }

@@ -2,17 +2,9 @@
 
 use analysis::analyze;
 use analysis::findings::{Label, PolicyClass, SegmentOp};
-use trace::Trace;
 
 use crate::logs::{Logged, relay, sure_heat};
-
-/// The same log, of writes.
-fn of_writes(log: &Logged) -> Trace {
-    let mut trace = log.trace_of(true, 1);
-    trace.speeds[0].op = SegmentOp::Write;
-    trace::infer_phases(&mut trace);
-    trace
-}
+use crate::paused::of_writes;
 
 /// Goal: what throttles later on makes no threshold of the end of a cache. Method: writes fall once and for good, and a relay of hotter
 /// onset goes on from the lower speed.
@@ -25,7 +17,7 @@ fn the_end_of_a_cache_before_a_relay_is_no_threshold() {
         log.heats_k = 68.0;
         let mut throttle = relay(on_k, on_k - 4.0, 0.2);
         log.log(1500, |second, kelvin| if second < full_s { 1.0 } else { level * throttle(second, kelvin) });
-        let findings = analyze(&of_writes(&log));
+        let findings = analyze(&of_writes(&log, 1));
         let of = format!("seed {seed}: {:?}, {:#?}", findings.policy, findings.events.first());
         let first = |onset: &&(f64, f64)| onset.0 < full_s as f64 + 5.0;
         assert!(!sure_heat(&findings).iter().any(|onset| first(&onset)), "{of}");
@@ -122,7 +114,7 @@ fn a_threshold_that_holds_while_a_hotter_one_comes_and_goes_is_one_of_two() {
             let share = further(second, kelvin);
             if held { light * share } else { 1.0 }
         });
-        let policy = analyze(&of_writes(&log)).policy;
+        let policy = analyze(&of_writes(&log, 1)).policy;
         assert_eq!(policy.class, PolicyClass::TwoLevel, "{light_k} K and {heavy_k} K: {policy:?}");
         let onset_k = policy.onset_k.expect("it was met");
         assert!((onset_k - light_k).abs() <= 1.0, "{light_k} K: {onset_k}");
