@@ -26,10 +26,10 @@ struct CsvRow<'a> {
 /// The table.
 pub(super) fn table(record: &Record, name: &str) -> String {
     let mut rows: BTreeMap<u64, CsvRow<'_>> = BTreeMap::new();
-    for row in &record.io {
-        let at = rows.entry(row.t.as_ns()).or_default();
+    for row in intervals(&record.io) {
+        let at = rows.entry(row.t_ns).or_default();
         at.phase = Some(row.phase);
-        add_rate(row, at.rates.get_or_insert([0.0; 2]));
+        row.add_rate(at.rates.get_or_insert([0.0; 2]));
     }
     for reading in record.telemetry.iter().filter(|reading| reading.gap.is_none()) {
         // Two sources at one nanosecond: the later is a nanosecond later.
@@ -69,13 +69,43 @@ pub(super) fn table(record: &Record, name: &str) -> String {
     text
 }
 
-fn add_rate(row: &IoRow, rates: &mut [f64; 2]) {
-    let seconds = row.span.as_secs_f64();
-    let rate = if seconds > 0.0 { row.bytes.as_u64() as f64 / seconds } else { 0.0 };
-    match row.op {
-        Op::Read => rates[0] += rate,
-        Op::Write => rates[1] += rate,
-        Op::Trim | Op::Idle => {}
+/// What one operation moved in an interval.
+struct Moved {
+    t_ns: u64,
+    phase: u32,
+    op: Op,
+    bytes: f64,
+    seconds: f64,
+}
+
+/// Those of a record. The last of a phase may be some microseconds long, in which ended what had gone on for longer: a rate of them
+/// would be many times the drive's, and so they count with the one before.
+fn intervals(io: &[IoRow]) -> Vec<Moved> {
+    const SLIVER: f64 = 0.01;
+    let mut kept: Vec<Moved> = Vec::with_capacity(io.len());
+    for row in io {
+        let (bytes, seconds) = (row.bytes.as_u64() as f64, row.span.as_secs_f64());
+        let mut of_phase = kept.iter_mut().rev().take_while(|before| before.phase == row.phase);
+        let before = of_phase.find(|before| before.op == row.op);
+        match before.filter(|before| seconds < SLIVER * before.seconds) {
+            Some(before) => {
+                before.bytes += bytes;
+                before.seconds += seconds;
+            }
+            None => kept.push(Moved { t_ns: row.t.as_ns(), phase: row.phase, op: row.op, bytes, seconds }),
+        }
+    }
+    kept
+}
+
+impl Moved {
+    fn add_rate(&self, rates: &mut [f64; 2]) {
+        let rate = if self.seconds > 0.0 { self.bytes / self.seconds } else { 0.0 };
+        match self.op {
+            Op::Read => rates[0] += rate,
+            Op::Write => rates[1] += rate,
+            Op::Trim | Op::Idle => {}
+        }
     }
 }
 
@@ -104,9 +134,14 @@ fn facts(record: &Record, name: &str) -> String {
         |kelvin: Option<u16>| kelvin.map(|kelvin| (i32::from(kelvin) - WHOLE_KELVIN_OFFSET).to_string());
     let settings = &manifest.settings;
     let off = |kelvin: &u16| *kelvin != 0;
+    // 0 K, which no reading has, is how a threshold is disabled.
+    let threshold = |set: Option<u16>, before: Option<u16>| {
+        let kelvin = set.or(before)?;
+        if off(&kelvin) { celsius(Some(kelvin)) } else { Some("0".to_owned()) }
+    };
     fact("link_bytes_per_s", manifest.link.as_ref().map(|link| format!("{:.0}", link.ceiling_bytes_per_s)));
-    fact("tmt1_c", celsius(settings.set.tmt1_k.or(settings.before.tmt1_k).filter(off)));
-    fact("tmt2_c", celsius(settings.set.tmt2_k.or(settings.before.tmt2_k).filter(off)));
+    fact("tmt1_c", threshold(settings.set.tmt1_k, settings.before.tmt1_k));
+    fact("tmt2_c", threshold(settings.set.tmt2_k, settings.before.tmt2_k));
     fact("tmt_min_c", celsius(manifest.drive.tmt_min_k.filter(off)));
     fact("tmt_max_c", celsius(manifest.drive.tmt_max_k.filter(off)));
     fact("warning_c", celsius(manifest.drive.warning_k));
@@ -115,4 +150,46 @@ fn facts(record: &Record, name: &str) -> String {
     fact("capacity_bytes", manifest.drive.capacity_bytes().map(|bytes| bytes.to_string()));
     fact("slc_bytes", manifest.drive.slc_bytes.map(|bytes| bytes.to_string()));
     text
+}
+
+#[cfg(test)]
+mod test {
+    use measure::time::Instant;
+    use measure::{Bytes, Histogram};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Goal: a phase's last microseconds are no rate of the drive's, and no byte is lost. Method: two operations of one phase, whose last
+    /// interval holds an I/O of each, and a short first one of another phase.
+    #[test]
+    fn an_interval_of_microseconds_counts_with_the_one_before() {
+        let row = |ms: u64, us: u64, phase: u32, op: Op, bytes: u64| IoRow {
+            t: Instant::from_ns(1_000_000 * ms),
+            span: Duration::from_micros(us),
+            phase,
+            op,
+            bytes: Bytes::new(bytes),
+            ios: 1,
+            errors: 0,
+            slat: Histogram::new(),
+            clat: Histogram::new(),
+        };
+        let rows = [
+            row(0, 500_000, 0, Op::Read, 1_000_000),
+            row(0, 500_000, 0, Op::Write, 2_000_000),
+            row(500, 58, 0, Op::Read, 1_000),
+            row(500, 58, 0, Op::Write, 2_000),
+            row(501, 58, 1, Op::Read, 7_000),
+        ];
+        let kept = intervals(&rows);
+        let of = |op: Op| kept.iter().filter(|row| row.op == op).map(|row| (row.t_ns, row.bytes)).collect();
+        let reads: Vec<(u64, f64)> = of(Op::Read);
+        let writes: Vec<(u64, f64)> = of(Op::Write);
+        assert_eq!(reads, [(0, 1_001_000.0), (501_000_000, 7_000.0)]);
+        assert_eq!(writes, [(0, 2_002_000.0)]);
+        let mut rates = [0.0; 2];
+        kept[0].add_rate(&mut rates);
+        assert!((rates[0] - 1_001_000.0 / 0.500_058).abs() < 1e-6, "{rates:?}");
+    }
 }
