@@ -27,6 +27,8 @@ pub(super) struct ThermalGuard {
     limit: Kelvin,
     /// A drive that has told a temperature may not be silent for longer.
     unwatched_limit: Duration,
+    /// ... and a silence of so long is noted; a plan that reads more rarely has none of that.
+    silent_limit: Duration,
     last: Option<Instant>,
     silent_since: Option<Instant>,
     composites: Option<Composites>,
@@ -54,6 +56,7 @@ impl ThermalGuard {
         Self {
             limit,
             unwatched_limit: plan.stop_unwatched.max(period * 3),
+            silent_limit: SILENT_LIMIT.max(period * 2),
             last: None,
             silent_since: None,
             composites: None,
@@ -127,7 +130,7 @@ impl ThermalGuard {
     /// A sentence when it has been silent for long, once for each silence.
     pub(super) fn silence(&mut self, now: Instant) -> Option<String> {
         let last = self.last.unwrap_or(Instant::ZERO);
-        if now.since(last) < SILENT_LIMIT {
+        if now.since(last) < self.silent_limit {
             self.silent_since = None;
             return None;
         }
@@ -138,7 +141,7 @@ impl ThermalGuard {
         Some(match self.last {
             Some(last) => format!(
                 "no temperature could be read for {} s after {last}: the thermal limit was not watched there",
-                SILENT_LIMIT.as_secs()
+                self.silent_limit.as_secs()
             ),
             None => "no temperature could be read: the thermal limit was not watched".to_owned(),
         })
