@@ -171,7 +171,7 @@ fn wear(trace: &Trace) -> Option<Wear> {
 
 /// More written than this many times the stated size, and what ended was not one filling of the cache: it had emptied
 /// meanwhile, or erased blocks ran out.
-const OVER_STATED: f64 = 2.0;
+pub(crate) const OVER_STATED: f64 = 2.0;
 /// A cache less likely than this has no size that is told: of twelve that were, on drives of others, eight had none, and two had that size.
 const SIZED: f64 = 2.0 / 3.0;
 /// What weighs as much against a cache of a size, as a logarithm, leaves that size untold.

@@ -3,6 +3,7 @@
 //! Where a part is missing as a whole its own caveat says so (`policy_undetermined`, `thermal_not_identified`,
 //! `no_temperature`); this is about single values beside others that are known.
 
+use crate::OVER_STATED;
 use crate::findings::{
     Cause, Caveat, Event, EventKind, Findings, Label, PolicyClass, PolicyLevel, SegmentOp,
 };
@@ -26,8 +27,10 @@ pub(crate) fn caveat(findings: &Findings, trace: &Trace) -> Option<Caveat> {
         event.cause == Cause::Unknown
             && event.observations.iter().any(|seen| seen.observation == Observation::HeatOrCache)
     };
-    if findings.slc_cache.is_none() && !findings.events.iter().any(open) {
-        let over_stated = findings.events.iter().any(|event| event.kind == EventKind::SlcExhausted);
+    let full: Vec<&Event> = findings.events.iter().filter(|e| e.kind == EventKind::SlcExhausted).collect();
+    let over_stated = full.iter().any(|event| is_over_stated(event));
+    // One that was full and has no size that is told is told as the event that it is.
+    if findings.slc_cache.is_none() && !findings.events.iter().any(open) && (full.is_empty() || over_stated) {
         values.push(Unseen::SlcBytes { written_bytes: written_fast(findings, trace), over_stated });
     }
     let policy = &findings.policy;
@@ -49,6 +52,16 @@ pub(crate) fn caveat(findings: &Findings, trace: &Trace) -> Option<Caveat> {
         values.extend(unknown.map(|(op, bytes, _)| Unseen::Heating { op, moved: bytes > 0.0 }));
     }
     (!values.is_empty()).then_some(Caveat::NotSeen { values })
+}
+
+/// Whether far more had been written than the cache is stated to hold.
+fn is_over_stated(event: &Event) -> bool {
+    event.observations.iter().any(|seen| match seen.observation {
+        Observation::WrittenOfStated { written_bytes, stated_bytes } => {
+            written_bytes as f64 > OVER_STATED * stated_bytes as f64
+        }
+        _ => false,
+    })
 }
 
 /// Data written up to the last moment at which writing was not slow: what was written while it was may be beyond the end of a cache.
