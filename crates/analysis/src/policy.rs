@@ -69,28 +69,41 @@ pub(crate) fn policy(
     let host: Vec<&Judged> = hot.iter().copied().filter(|j| is_host(j)).collect();
     let own: Vec<&Judged> =
         hot.iter().copied().filter(|j| j.verdict.conclusion == Conclusion::Heat(Suspect::Vendor)).collect();
-    let leading = if host.is_empty() { if own.is_empty() { &hot } else { &own } } else { &host };
-    let followed = followed::followed(heat, stretches, pieces, judged, leading);
-    let mechanisms = mechanisms(trace, heat, stretches, pieces, judged, leading, &followed);
+    let mut leading = if host.is_empty() { if own.is_empty() { &hot } else { &own } } else { &host };
+    let shows = |drops: &[&Judged]| {
+        let followed = followed::followed(heat, stretches, pieces, judged, drops);
+        let found = mechanisms(trace, heat, stretches, pieces, judged, drops, &followed);
+        (found, followed.contains(&true))
+    };
+    let (mut found, mut followed) = shows(leading);
+    let is_open = |found: &[(PolicyClass, f64)]| found[0].0 == PolicyClass::Undetermined;
+    // How the drive's own threshold works may show where the host's was met once and held on.
+    if is_open(&found) && !host.is_empty() && !own.is_empty() {
+        let by_own = shows(&own);
+        if !is_open(&by_own.0) {
+            (found, followed) = by_own;
+            leading = &own;
+        }
+    }
+    let is_own = !own.is_empty() && std::ptr::eq(leading, &own);
     let mut also: Vec<PolicyClass> = Vec::new();
     let mut confidence = mean(leading.iter().map(|j| j.verdict.confidence));
-    let (class, how_sure) = mechanisms[0];
+    let (class, how_sure) = found[0];
     // A drive that stops altogether does so whoever set the threshold: that outweighs whose it is.
-    let class = if host.is_empty() && !own.is_empty() && class != PolicyClass::Stop {
-        also.extend(mechanisms.iter().map(|(class, _)| *class).filter(|c| *c != PolicyClass::Undetermined));
+    let class = if is_own && class != PolicyClass::Stop {
+        also.extend(found.iter().map(|(class, _)| *class).filter(|c| *c != PolicyClass::Undetermined));
         PolicyClass::Vendor
     } else {
         confidence *= how_sure;
-        also.extend(mechanisms[1..].iter().map(|(class, _)| *class));
+        also.extend(found[1..].iter().map(|(class, _)| *class));
         if !own.is_empty() {
             also.push(PolicyClass::Vendor);
         }
         class
     };
-    let open = mechanisms[0].0 == PolicyClass::Undetermined;
     let caveats =
-        if open { vec![undecided(class, leading, pieces, followed.contains(&true))] } else { Vec::new() };
-    let mut levels = levels::of(heat, pieces, judged, leading);
+        if is_open(&found) { vec![undecided(class, leading, pieces, followed)] } else { Vec::new() };
+    let mut levels = levels::of(heat, pieces, judged, if host.is_empty() { leading } else { &host });
     if !host.is_empty() {
         levels.extend(levels::of(heat, pieces, judged, &own));
     }
@@ -276,6 +289,21 @@ fn until_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {
     if further { judged.end_s } else { pieces[first].start_s }
 }
 
+/// Until when a drop was at a speed of its own, in seconds: where it ends in one of heat that began hotter, that shows how another threshold
+/// works.
+fn alone_until_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {
+    let until_s = until_s(pieces, all, judged);
+    let Some(last) = judged.drop.own.last().filter(|last| **last < judged.drop.last) else { return until_s };
+    let later = &all[all.partition_point(|other| other.drop.first <= *last)..];
+    let hotter = later.first().is_some_and(|other| {
+        let by_k = other.crossed_k.zip(judged.crossed_k).map(|(other, own)| other - own);
+        other.drop.first <= judged.drop.last
+            && other.verdict.conclusion.is_heat()
+            && by_k.is_some_and(|k| k > ONE_THRESHOLD_K)
+    });
+    if hotter { until_s.min(pieces[*last].end_s) } else { until_s }
+}
+
 /// Whether most drops show by themselves that they were released cooler than they began: bursts hold a temperature.
 fn cycles(drops: &[&Judged], released: &[&&Judged]) -> bool {
     const MANY: usize = 5;
@@ -317,7 +345,7 @@ fn variations(pieces: &[Piece], drops: &[&Judged]) -> (f64, f64) {
 
 /// The temperature that was held while speed gave way, in kelvins.
 fn held_k(heat: &Heat, pieces: &[Piece], all: &[Judged], judged: &Judged) -> Option<f64> {
-    let until_s = until_s(pieces, all, judged);
+    let until_s = alone_until_s(pieces, all, judged);
     if until_s - judged.start_s < HELD_S {
         return None;
     }

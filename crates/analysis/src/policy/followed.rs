@@ -1,6 +1,6 @@
 //! Whether speed followed the temperature, as a regulator's does, or fell to a fixed lower speed.
 
-use super::{GAVE_WAY_LATER, HELD_K, HELD_S, ONE_LEVEL, gave_way, until_s, variations};
+use super::{GAVE_WAY_LATER, HELD_K, HELD_S, ONE_LEVEL, alone_until_s, gave_way, variations};
 use crate::cause::Judged;
 use crate::cause::heat::Heat;
 use crate::segment::{LEVEL_S, Piece, Stretch, median, median_and_deviation};
@@ -31,28 +31,46 @@ pub(super) fn followed(
 ) -> Vec<bool> {
     let (while_slow, otherwise) = variations(pieces, drops);
     let hunts = while_slow >= HUNTING_VARIATION && while_slow >= HUNTS * otherwise;
-    let several = |judged: &Judged| {
-        let lasting = judged.drop.own.iter().map(|own| &pieces[*own]).filter(|p| p.span_s() >= LEVEL_S);
-        let (low, high) =
-            lasting.fold((f64::INFINITY, 0.0f64), |(low, high), p| (low.min(p.level), high.max(p.level)));
-        low < ONE_LEVEL * high
-    };
     let follows = |judged: &&Judged| {
         let gradual = pieces[judged.drop.first].gradual;
         !stood_while_it_heated(heat, stretches, pieces, judged)
             && (gradual
                 || hunts
-                || several(judged)
+                || several(pieces, judged)
                 || gave_way(pieces, all, judged)
                 || sank(stretches, pieces, all, judged))
     };
     drops.iter().map(follows).collect()
 }
 
+/// Whether speed stood at several levels. The rows in which it fell and came back hold some of what is beside them, and a dip from a level back to
+/// it is none of its own.
+fn several(pieces: &[Piece], judged: &Judged) -> bool {
+    let edge =
+        |own: &usize| pieces[*own].slices <= 1 && (*own == judged.drop.first || *own == judged.drop.last);
+    let own = judged.drop.own.iter().filter(|own| !edge(own)).map(|own| &pieces[*own]);
+    let mut lasting: Vec<&Piece> = own.filter(|piece| piece.span_s() >= LEVEL_S).collect();
+    lasting.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    let is_dip = |at: usize| {
+        let (Some(before), Some(after)) =
+            (at.checked_sub(1).and_then(|at| lasting.get(at)), lasting.get(at + 1))
+        else {
+            return false;
+        };
+        let (low, high) = (before.level.min(after.level), before.level.max(after.level));
+        lasting[at].level < ONE_LEVEL * low && low >= ONE_LEVEL * high
+    };
+    let levels = (0..lasting.len()).filter(|at| !is_dip(*at)).map(|at| lasting[at].level);
+    let (low, high) =
+        levels.fold((f64::INFINITY, 0.0f64), |(low, high), level| (low.min(level), high.max(level)));
+    low < ONE_LEVEL * high
+}
+
 /// Whether speed sank in the course of a drop, though by too little for a level of its own: its last third is slower
 /// than its first by a percent, by a quarter of what was lost, and by more than chance.
 fn sank(stretches: &[Stretch], pieces: &[Piece], all: &[Judged], judged: &Judged) -> bool {
-    let (Some(before), span_s) = (judged.drop.before, until_s(pieces, all, judged) - judged.start_s) else {
+    let (Some(before), span_s) = (judged.drop.before, alone_until_s(pieces, all, judged) - judged.start_s)
+    else {
         return false;
     };
     if span_s < HELD_S {
