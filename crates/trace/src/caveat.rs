@@ -305,6 +305,8 @@ pub enum SlowdownSeen {
     Irregular,
     /// No drop was heat, and speed fell for seconds at a time only while the drive was hot.
     OnlyHot,
+    /// Nobody knows what was asked for, and each load ended at one temperature, however long it had lasted.
+    EndedAlike,
     /// Each drop is shorter than two rows of the log, so its lowest speed is not known.
     BetweenRows,
     /// Speed followed the temperature, without a release or a temperature that stood from the onset to the end.

@@ -31,6 +31,9 @@ const SAGGED_WINDOWS: usize = 4;
 const MISSED_WARMING: f64 = 2.5;
 /// A first burst that is longer than any other by so much and a row is the longest of six and more by chance in one run of six.
 const LONGER: f64 = 1.25;
+/// What ends at a steady temperature does so at the same one: in the last third of a load it has to rise by a whole kelvin.
+const STILL_RISES: f64 = 1.0 / 3.0;
+const WHOLE_K: f64 = 1.0;
 
 /// Whether a load paused within a kelvin or two of the hottest, where drives are throttled, and went on when the drive had cooled.
 pub(super) fn paused_hot(trace: &Trace, heat: &Heat, hottest_k: f64) -> bool {
@@ -46,6 +49,41 @@ pub(super) fn paused_hot(trace: &Trace, heat: &Heat, hottest_k: f64) -> bool {
             && then_k.is_some_and(|then_k| then_k <= at_k - WENT_ON_K)
     };
     trace.phases.windows(3).any(stopped)
+}
+
+/// Whether loads of a log that does not say what was asked for ended at one temperature, the hottest, however long they had lasted: a drive
+/// that stops to cool does so, and a host that pauses does at any.
+pub(super) fn ended_alike(trace: &Trace, heat: &Heat, hottest_k: f64) -> bool {
+    let mut lasted_s: Vec<f64> = Vec::new();
+    let mut began_s = None;
+    for phase in &trace.phases {
+        if phase.op != SegmentOp::Idle {
+            began_s = began_s.or(Some(phase.start_s));
+            continue;
+        }
+        let Some(from_s) = began_s.take() else { continue };
+        let alike = phase.inferred && ended_hottest(heat, (from_s, phase.start_s, phase.end_s), hottest_k);
+        if !alike {
+            return false;
+        }
+        lasted_s.push(phase.start_s - from_s);
+    }
+    let longest_s = lasted_s.iter().copied().fold(0.0, f64::max);
+    let shortest_s = lasted_s.iter().copied().fold(f64::INFINITY, f64::min);
+    hottest_k >= HOT_K - AT_THRESHOLD_K && lasted_s.len() >= 2 && longest_s >= LONGER * shortest_s
+}
+
+/// Whether a load ended as hot as the drive ever got, and still warmed it up, and the drive cooled until the next one: from when to when the
+/// load lasted, and until when the pause after it, in seconds.
+fn ended_hottest(heat: &Heat, (from_s, to_s, until_s): (f64, f64, f64), hottest_k: f64) -> bool {
+    let step_k = heat.hides_k().max(WHOLE_K);
+    let at = heat.within(to_s - heat.period_s, to_s + LATE_S);
+    let at_k = at.iter().map(|reading| reading.value).fold(0.0, f64::max);
+    let before_k = heat.nearest_k(to_s - (to_s - from_s) * STILL_RISES);
+    let then_k = heat.nearest_k(until_s);
+    at_k >= hottest_k - step_k
+        && before_k.is_some_and(|before_k| before_k <= at_k - step_k)
+        && then_k.is_some_and(|then_k| then_k <= at_k - WENT_ON_K)
 }
 
 /// Whether a load whose log does not say what was asked for paused again and again, for rows as long as the cycles of a thermostat, and not

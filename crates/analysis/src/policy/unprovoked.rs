@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::HELD_S;
 use super::loads::{AT_THRESHOLD_K, COOLED_K, HOT_K, Loads, OPEN_S, WENT_ON_K, loads_by, spans};
-use super::only_hot::{paused_hot, paused_once_hot, sagged_hot, stalls_hot, stops_hot};
+use super::only_hot::{ended_alike, paused_hot, paused_once_hot, sagged_hot, stalls_hot, stops_hot};
 use crate::cause::Judged;
 use crate::cause::evidence::Conclusion;
 use crate::cause::heat::Heat;
@@ -141,6 +141,9 @@ fn leaves_open(
         || paused_once_hot(trace, heat, stretches, hottest_k)
     {
         return Some(SlowdownSeen::OnlyHot);
+    }
+    if ended_alike(trace, heat, hottest_k) {
+        return Some(SlowdownSeen::EndedAlike);
     }
     sagged_hot(heat, stretches, judged, hottest_k).then_some(SlowdownSeen::Following)
 }

@@ -398,6 +398,9 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
         SlowdownSeen::OnlyHot => {
             "Open: thermal throttling; speed fell for seconds at a time, and only while the drive was hot. Log speed and temperature every second or faster through 15 minutes at full speed."
         }
+        SlowdownSeen::EndedAlike => {
+            "Open: whether the host paused or the drive stopped to cool; each load ended at the same temperature, the highest, however long it had lasted. Repeat with a load that does not pause: 15 minutes at full speed."
+        }
         SlowdownSeen::BetweenRows => {
             "Open: the throttling policy; each drop is shorter than two rows of the log, so the speed while throttled is not known. Log the speed more often, every second or faster."
         }
