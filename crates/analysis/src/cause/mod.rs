@@ -64,6 +64,8 @@ const AT_LIMIT: f64 = 0.03;
 /// Of so many cycles and more the usual one is known. Readings further apart than this share of it tell nothing of where one began.
 const LEAST_CYCLES: usize = 3;
 const READ_OF_A_CYCLE: f64 = 0.75;
+/// ... unless the readings of all of them differ by no more than so many steps of the sensor.
+const STANDS: f64 = 2.0;
 /// A slow beginning this short is a ramp.
 const RAMP_S: f64 = 10.0;
 
@@ -293,12 +295,17 @@ pub(crate) fn is_ramp(first: &Piece) -> bool {
     first.span_s() <= RAMP_S || first.slices <= 1
 }
 
-/// Whether temperatures are read more rarely than speed falls and comes back.
+/// Whether temperatures are read more rarely than speed falls and comes back, and another one each time: then that of a drop is not known.
 fn unread(drops: &[SpeedDrop], pieces: &[Piece], heat: &Heat) -> bool {
     let recovered = drops.iter().filter(|drop| drop.recovered && drop.inside.is_none() && !drop.at_start);
     let began_s: Vec<f64> = recovered.map(|drop| pieces[drop.first].start_s).collect();
     let cycles_s: Vec<f64> = began_s.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    cycles_s.len() >= LEAST_CYCLES && heat.period_s > READ_OF_A_CYCLE * median(&cycles_s)
+    let rarely = cycles_s.len() >= LEAST_CYCLES && heat.period_s > READ_OF_A_CYCLE * median(&cycles_s);
+    let (Some(first_s), Some(last_s), true) = (began_s.first(), began_s.last(), rarely) else { return false };
+    let kelvin = || heat.within(*first_s, *last_s).iter().map(|reading| reading.value);
+    let (low_k, high_k) = (kelvin().fold(f64::INFINITY, f64::min), kelvin().fold(0.0, f64::max));
+    // What reads the same at any moment of a cycle reads so at its beginning.
+    kelvin().count() < LEAST_CYCLES || high_k - low_k > STANDS * heat.hides_k()
 }
 
 /// Speed during a drop over speed before it.
