@@ -155,6 +155,11 @@ impl Case<'_> {
         self.end_s() - self.start_s()
     }
 
+    /// When it was last at its own speed, in seconds: what falls further and stays there hides whether heat lets go of the rest.
+    pub(super) fn own_end_s(&self) -> f64 {
+        self.drop.own.last().map_or(self.end_s(), |last| self.pieces[*last].end_s)
+    }
+
     /// A part of it, from one share of its length to another, in seconds.
     pub(super) fn part(&self, from: f64, to: f64) -> (f64, f64) {
         let at_s = |share: f64| self.start_s() + share * self.span_s();

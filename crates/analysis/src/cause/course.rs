@@ -237,12 +237,12 @@ fn held(case: &Case, onset_k: f64, slowly: Option<SlowFall>, evidence: &mut Evid
 
 /// What the temperature did while the drive was slow.
 fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
-    let span_s = case.span_s();
+    let end_s = case.own_end_s();
+    let span_s = end_s - case.start_s();
     if span_s < TELLING_S.max(3.0 * case.heat.period_s) {
         return;
     }
-    let late: Vec<f64> =
-        case.heat.within(case.end_s() - span_s / 2.0, case.end_s()).iter().map(|p| p.value).collect();
+    let late: Vec<f64> = case.heat.within(end_s - span_s / 2.0, end_s).iter().map(|p| p.value).collect();
     if late.is_empty() {
         return;
     }

@@ -127,10 +127,10 @@ impl HeldOn {
     /// outer threshold holds too.
     pub(super) fn new(case: &Case) -> Option<Self> {
         let drop = case.drop;
-        let late = case.part(LATE, 1.0);
-        let late = case.heat.within(late.0, late.1);
-        let shows =
-            case.span_s() >= TELLING_S && late.len() >= LEAST_READINGS && case.heat.step_k <= COARSE_K;
+        let (start_s, end_s) = (case.start_s(), case.own_end_s());
+        let span_s = end_s - start_s;
+        let late = case.heat.within(start_s + LATE * span_s, end_s);
+        let shows = span_s >= TELLING_S && late.len() >= LEAST_READINGS && case.heat.step_k <= COARSE_K;
         let open = !drop.recovered && drop.inside.is_none() && !drop.stops(case.pieces);
         let late_k = late.iter().map(|reading| reading.value).reduce(f64::max)?;
         (shows && open).then_some(Self { late_k })
