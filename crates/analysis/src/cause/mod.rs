@@ -9,6 +9,7 @@ mod beat;
 mod beginning;
 mod cache;
 mod case;
+mod cooler;
 mod course;
 mod crossing;
 pub(crate) mod drops;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::cooler::CoolerSpeeds;
 use super::drops::{DropStart, LEAST_SLICES, median_speed};
 use super::heat::{Heat, LATE_S};
 use super::{Judged, is_ramp, uneven};
@@ -43,6 +44,8 @@ pub(super) struct Starts<'a> {
     heat: &'a Heat<'a>,
     stretches: &'a [Stretch<'a>],
     pieces: &'a [Piece],
+    /// How fast each load was where it began cooler.
+    cooler: CoolerSpeeds<'a>,
     /// Of each phase, the fastest piece of the same load anywhere in the run, or full speed in others, in bytes per second.
     fastest: Vec<f64>,
     /// Stretches that begin slowed down as the one before ended, and the temperature that was held then, in kelvins.
@@ -61,7 +64,8 @@ impl<'a> Starts<'a> {
         for (fastest, phase) in fastest.iter_mut().zip(&trace.phases) {
             *fastest = others.full_bytes_per_s(phase).map_or(*fastest, |full| full.max(*fastest));
         }
-        Self { trace, others, heat, stretches, pieces, fastest, held_on: BTreeMap::new() }
+        let cooler = CoolerSpeeds::new(heat, stretches, pieces, loads(trace));
+        Self { trace, others, heat, stretches, pieces, cooler, fastest, held_on: BTreeMap::new() }
     }
 
     /// What other runs of the drive show.
@@ -81,8 +85,10 @@ impl<'a> Starts<'a> {
         if known > FASTER_ELSEWHERE * begins && !self.rises_warm(pieces, known) {
             return DropStart::Known(known);
         }
-        let slow =
-            held_on || counted_at_once(pieces, self.heat) || held_at_tmt1(self.trace, pieces, self.heat);
+        let slow = held_on
+            || counted_at_once(pieces, self.heat)
+            || held_at_tmt1(self.trace, pieces, self.heat)
+                && !self.as_fast_cooler(first.stretch, first.start_s);
         let phase = &self.trace.phases[self.stretches[first.stretch].phase];
         if slow { DropStart::Slow } else { DropStart::Fresh(self.others.full_bytes_per_s(phase)) }
     }
@@ -129,6 +135,7 @@ impl<'a> Starts<'a> {
                 came_back.get(&pair[1]).is_some_and(|(all, let_go)| *let_go >= LETS_GO && 2 * let_go > *all);
             if slow
                 && !cycles
+                && !self.as_fast_cooler(pair[1], last.end_s())
                 && next.start_s() - last.end_s() <= NEXT_S
                 && let Some(held_k) = self.stays(last.end_s(), next)
             {
@@ -136,6 +143,11 @@ impl<'a> Starts<'a> {
             }
         }
         (!held_on.is_empty()).then_some(Self { held_on, ..self })
+    }
+
+    /// Whether the load of a stretch was as fast, and no faster, where it began on a drive cooler than at a moment.
+    fn as_fast_cooler(&self, stretch: usize, at_s: f64) -> bool {
+        self.heat.nearest_k(at_s).is_some_and(|k| self.cooler.was_as_fast(stretch, k - WARMED_K))
     }
 
     /// Whether a throttle let go where a drop ended: the drive had cooled, or it went from one even speed to another. Bursts that no
