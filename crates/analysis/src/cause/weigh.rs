@@ -35,8 +35,10 @@ const OWN_PER_K: f64 = 0.03;
 /// Of the drives that are still at full speed, one in so many more with every ...
 const RARER_K: f64 = 16.0;
 const COOL: f64 = -6.0;
-/// ... but not less than this, one in 55: that none of the drives measured has a threshold so low is no proof that no drive has.
-const COOLEST: f64 = -3.0;
+/// ... but not less than this, one in 33: that none of the drives measured has a threshold so low is no proof that no drive has. A load that
+/// begins slow shows none, and more than one is behind that.
+const COOLEST: f64 = -2.5;
+const COOLEST_AT_START: f64 = -3.0;
 const CRITICAL_PER_K: f64 = 0.2;
 /// One drive in three has its threshold at the temperature that it warns of (WCTEMP).
 const AT_WARNING: f64 = 1.0 / 3.0;
@@ -148,12 +150,13 @@ fn own(case: &Case, onset_k: f64) -> (f64, Observation) {
         return (CRITICAL_PER_K, Observation::AtCritical { temp_k: onset_k, critical_k });
     }
     let unknown = hctm_unknown(case);
+    let coolest = if case.drop.at_start { COOLEST_AT_START } else { COOLEST };
     let per_k = |temp_k: f64| {
         let usual = part_way(temp_k, [COOL_K, USUAL_LIMIT_K]);
         let near_warning = facts.warning_k.is_some_and(|k| temp_k >= k - 5.0);
         let hotter = ((temp_k - USUAL_LIMIT_K) / RARER_K).max(0.0).exp();
         let own =
-            OWN_PER_K * hotter * if near_warning { 1.0 } else { (COOL * (1.0 - usual)).max(COOLEST).exp() };
+            OWN_PER_K * hotter * if near_warning { 1.0 } else { (COOL * (1.0 - usual)).max(coolest).exp() };
         let at_warning = facts.warning_k.map_or(0.0, |k| AT_WARNING * case.onset_per_k(k, temp_k));
         let own = own + at_warning;
         let set = SET_PER_K * (-((SET_AT_WORK_K - temp_k) / SET_TAIL_K).max(0.0)).exp();
