@@ -11,6 +11,7 @@ mod drive;
 mod everyday;
 mod explained;
 mod falling;
+mod further;
 mod held;
 mod hidden;
 mod lab;
