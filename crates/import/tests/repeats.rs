@@ -38,7 +38,31 @@ fn rows_that_repeat_what_was_measured_are_the_rows_that_it_was_measured_in() {
             (found.bytes - wanted.bytes).abs() > 1.0 || (found.span_s - wanted.span_s).abs() > 1e-6
         };
         assert!(!found.iter().zip(wanted).any(differ), "{times} times");
+        let [found, wanted] = [&trace, &once].map(|trace| trace.temperatures[0].kelvin.points());
+        assert_eq!(found, wanted, "{times} times");
     }
+}
+
+/// Goal: a row that is lost shifts no slice after it. Method: each row twice, and one in seventy lost.
+#[test]
+fn rows_that_are_lost_leave_the_slices_of_the_others() {
+    let text = table(2, 10.0);
+    let kept = text.lines().enumerate().filter(|(number, _)| number % 70 != 69).map(|(_, line)| line);
+    let trace = read(&kept.collect::<Vec<_>>().join("\n"));
+    let measured = trace.speeds[0].intervals.len();
+    assert!((300..=308).contains(&measured), "{measured} slices of 300");
+}
+
+/// Goal: temperatures that were read more often than the speed stay as they are. Method: a drive that warms up by a kelvin in seven rows, and
+/// speeds that stand four rows each.
+#[test]
+fn temperatures_that_change_between_speeds_are_read_on_their_own() {
+    let mut text = String::from("t_s,read_mb_per_s,temp_c\n");
+    for row in 0..400 {
+        let _ = writeln!(text, "{row},{},{}", measured(row / 4), 30 + row / 7);
+    }
+    let trace = read(&text);
+    assert_eq!((trace.speeds[0].intervals.len(), trace.temperatures[0].kelvin.points().len()), (100, 400));
 }
 
 /// Goal: a line that is written twice counts once, and the page says so. Method: every line of a table, and one of twelve, twice.

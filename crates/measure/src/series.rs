@@ -61,6 +61,11 @@ impl<T> Series<T> {
         self.in_gap = true;
     }
 
+    /// Leaves out the readings that are not to be kept; gaps stay.
+    pub fn retain(&mut self, keep: impl FnMut(&Point<T>) -> bool) {
+        self.points.retain(keep);
+    }
+
     /// The readings, in the order they came.
     pub fn points(&self) -> &[Point<T>] {
         &self.points

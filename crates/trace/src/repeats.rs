@@ -1,14 +1,17 @@
-//! Speeds and throttle counters that a logger wrote more often than they were measured.
+//! Speeds, temperatures and throttle counters that a logger wrote more often than they were measured.
 //!
 //! A monitor that polls once a second what its source counts every four writes each speed four times. These are no four slices of one
 //! speed: a slice is as long as what was measured, or speed looks steadier, and the rows more, than they are.
+//!
+//! So it is with temperatures that change only where such a slice begins: each was read once, or what a sensor lags behind looks half as
+//! long, and its readings twice as sure.
 //!
 //! Counters that are read once in 30 s and written into every row stand still beside a slowdown that they count. It shows where they
 //! move by more seconds than have passed, or by two transitions within a few: what was written since they were read is no reading.
 
 use measure::{Point, Series};
 
-use crate::{Counters, Interval, Trace};
+use crate::{Counters, Interval, SpeedSeries, Trace};
 
 /// Speeds are repeated up to so often.
 const MOST: usize = 12;
@@ -16,12 +19,15 @@ const MOST: usize = 12;
 const LEAST_CHANGES: usize = 20;
 /// ... nor where fewer slices of this share begin with one: a speed that a host keeps changes seldom.
 const CHANGING: f64 = 0.3;
-/// So many of the changes are where a slice begins; a row may be lost.
+/// So many of the changes are whole slices apart; a row may be lost.
 const IN_STEP: f64 = 0.95;
 /// Two speeds that are measured differ by more than this share.
 const EQUAL: f64 = 1e-6;
 /// What lies apart by more than this share of a row is not one slice.
 const APART: f64 = 0.5;
+
+/// Times of a row as a speed has it and as a temperature has it differ by less, in seconds.
+const SAME_S: f64 = 1e-3;
 
 /// A drive does not begin to throttle twice within so many seconds, and counts whole ones.
 const TWICE_S: f64 = 5.0;
@@ -55,12 +61,13 @@ impl Trace {
 
     /// Joins rows that repeat a measured speed into the slice that it was measured over. All columns are joined alike.
     pub fn join_repeats(&mut self) {
-        let found = self.speeds.iter().filter_map(|series| repeats(&series.intervals));
-        let Some((times, from)) = found.min() else { return };
+        let Some(times) = self.speeds.iter().filter_map(|series| repeats(&series.intervals)).min() else {
+            return;
+        };
+        let begins = begins(&self.speeds, times);
         for series in &mut self.speeds {
             let mut joined: Vec<Interval> = Vec::with_capacity(series.intervals.len() / times + 2);
-            for (index, row) in series.intervals.iter().enumerate() {
-                let begins = (index + times - from).is_multiple_of(times);
+            for (row, begins) in series.intervals.iter().zip(&begins) {
                 match joined.last_mut() {
                     Some(last) if !begins && goes_on(last, row) => {
                         last.span_s = row.end_s() - last.start_s;
@@ -71,34 +78,63 @@ impl Trace {
             }
             series.intervals = joined;
         }
+        let Some(slices) = self.speeds.iter().map(|series| &series.intervals).max_by_key(|all| all.len())
+        else {
+            return;
+        };
+        for temperature in &mut self.temperatures {
+            if let Some(mut read) = read_with(slices, temperature.kelvin.points()).map(Vec::into_iter) {
+                temperature.kelvin.retain(|_| read.next().unwrap_or(true));
+            }
+        }
     }
+}
+
+/// Which readings are the first within a slice, where temperatures change only there; `None` where they were taken at other times.
+fn read_with(slices: &[Interval], points: &[Point<f64>]) -> Option<Vec<bool>> {
+    let slice = |at: usize| slices.partition_point(|one| one.start_s <= points[at].t.as_secs_f64() + SAME_S);
+    let first: Vec<bool> = (0..points.len()).map(|at| at == 0 || slice(at) != slice(at - 1)).collect();
+    let changes = || (1..points.len()).filter(|at| points[*at].value != points[at - 1].value);
+    let in_step = changes().filter(|at| first[*at]).count();
+    (in_step > 0 && in_step as f64 >= IN_STEP * changes().count() as f64).then_some(first)
 }
 
 fn goes_on(last: &Interval, row: &Interval) -> bool {
     last.phase == row.phase && (row.start_s - last.end_s()).abs() <= APART * row.span_s
 }
 
-/// How many rows repeat each measured speed, and how many come before the first whole slice; `None` where rows are measured.
-fn repeats(rows: &[Interval]) -> Option<(usize, usize)> {
-    let speed = |row: &Interval| row.bytes_per_s();
-    let differs = |pair: &[Interval]| {
-        let (before, now) = (speed(&pair[0]), speed(&pair[1]));
-        (now - before).abs() > EQUAL * before.max(now)
-    };
-    let changes = || (1..rows.len()).filter(|at| differs(&rows[at - 1..=*at]));
-    let changed = changes().count();
+/// In which rows a slice begins: where a speed changes, and so many rows after one began. A row that was lost shifts no others.
+fn begins(speeds: &[SpeedSeries], times: usize) -> Vec<bool> {
+    let rows = speeds.iter().map(|series| series.intervals.len()).max().unwrap_or(0);
+    let changes =
+        |at: usize| speeds.iter().filter_map(|series| series.intervals.get(at - 1..=at)).any(differs);
+    let mut stood = 0;
+    let begins = (0..rows).map(|at| {
+        let begins = at == 0 || stood == times || changes(at);
+        stood = if begins { 1 } else { stood + 1 };
+        begins
+    });
+    begins.collect()
+}
+
+fn differs(pair: &[Interval]) -> bool {
+    let (before, now) = (pair[0].bytes_per_s(), pair[1].bytes_per_s());
+    (now - before).abs() > EQUAL * before.max(now)
+}
+
+/// How many rows repeat each measured speed; `None` where rows are measured.
+fn repeats(rows: &[Interval]) -> Option<usize> {
+    let changes: Vec<usize> = (1..rows.len()).filter(|at| differs(&rows[at - 1..=*at])).collect();
+    let changed = changes.len();
     let loaded = rows.iter().filter(|row| row.bytes > 0.0).count();
     // Most rows of a log that measures each differ from the one before.
     if changed < LEAST_CHANGES || 2 * changed > loaded + loaded / 4 {
         return None;
     }
-    (2..=MOST).rev().find_map(|times| {
-        let mut at = vec![0; times];
-        changes().for_each(|change| at[change % times] += 1);
-        let (from, in_step) = at.iter().enumerate().max_by_key(|(_, count)| **count)?;
-        let is_it = *in_step as f64 >= IN_STEP * changed as f64
-            && *in_step as f64 >= CHANGING * loaded as f64 / times as f64;
-        is_it.then_some((times, from))
+    (2..=MOST).rev().find(|times| {
+        let in_step = changes.windows(2).filter(|pair| (pair[1] - pair[0]).is_multiple_of(*times)).count();
+        in_step as f64 >= IN_STEP * (changed - 1) as f64
+            && in_step as f64 >= CHANGING * loaded as f64 / *times as f64
     })
 }
 
@@ -128,7 +164,7 @@ fn read_every(changes: &[usize]) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod test {
     use super::*;
-    use crate::{SegmentOp, SpeedSeries};
+    use crate::SegmentOp;
 
     fn joined(speeds: &[f64]) -> Vec<(f64, f64)> {
         let row =
