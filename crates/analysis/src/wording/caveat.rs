@@ -112,7 +112,7 @@ fn sentence(caveat: &Caveat) -> String {
         Caveat::IoErrors(IoFailure::Job { job, error }) => format!("fio ended job {job:?} with error {error}."),
         Caveat::PolicyUndetermined { seen } | Caveat::MechanismUndetermined { seen } => undetermined(*seen).to_owned(),
         Caveat::NoTemperature { outside_load: false } => {
-            "No temperature was recorded, so thermal throttling can be neither confirmed nor ruled out.".to_owned()
+            "No temperature was recorded, so thermal throttling can be neither confirmed nor ruled out. Repeat the load with `heatsoak watch DRIVE` beside it; or log `nvme smart-log -o json` every second, and join both logs: `heatsoak analyze SPEEDS TEMPERATURES --join`.".to_owned()
         }
         Caveat::NoTemperature { outside_load: true } => "No temperature was recorded under load, so thermal throttling can be neither confirmed nor ruled out. Check that load and temperature logs use one clock (`--offset`).".to_owned(),
         Caveat::SameRecord { runs, records: 1 } => {
