@@ -1,5 +1,6 @@
 //! Temperature and load of a run, side by side.
 
+use super::air::AirCourse;
 use crate::cause::heat::Heat;
 use crate::findings::SegmentOp;
 use trace::Trace;
@@ -38,7 +39,9 @@ pub(super) struct ThermalData {
     pub cell_s: f64,
     /// Write and read speed in GB/s, cell by cell.
     pub load: [Vec<f64>; 2],
-    /// Seconds of each.
+    /// What the air around it did.
+    pub air: AirCourse,
+    /// Seconds of each load.
     load_s: [f64; 2],
     /// Time in seconds and temperature in kelvins.
     pub readings: Vec<(f64, f64)>,
@@ -111,6 +114,7 @@ impl ThermalData {
         Ok(Self {
             cell_s,
             load,
+            air: AirCourse::new(trace, from_s, cell_s, cells),
             load_s,
             readings,
             apart_s: every * heat.period_s,
