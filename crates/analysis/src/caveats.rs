@@ -36,6 +36,8 @@ const SHORT_S: f64 = 120.0;
 const FROZEN_S: f64 = 120.0;
 /// Readings further apart than this miss cycles of half a minute.
 const SLOW_SAMPLING_S: f64 = 10.0;
+/// Readings lie on coarser steps than whole kelvins where they would do so by chance in fewer logs than this share.
+const CHANCE: f64 = 0.05;
 
 /// All caveats that the trace itself gives rise to.
 pub(crate) fn caveats(
@@ -231,12 +233,32 @@ fn sensors(trace: &Trace, stretches: &[Stretch], heat: &Heat) -> Vec<Caveat> {
         found.push(Caveat::FrozenSensor(StillSensor::WholeRun { temp_k: first }));
     }
     if points.iter().all(|p| p.value.fract() == 0.0) {
-        found.push(Caveat::WholeKelvin);
+        found.push(Caveat::WholeKelvin { step_k: whole_step_k(points) });
     }
     if heat.period_s > SLOW_SAMPLING_S {
         found.push(Caveat::SlowTemperature { period_s: heat.period_s });
     }
     found
+}
+
+/// In steps of how many kelvins these whole ones come: their greatest common one, where so many different readings, or so many that changed
+/// after they had stood, would not all lie on such steps by chance.
+fn whole_step_k(points: &[Point<f64>]) -> f64 {
+    let mut kelvins: Vec<i64> = points.iter().map(|p| p.value as i64).collect();
+    let leaps =
+        kelvins.windows(4).filter(|four| four[..3].iter().all(|k| *k == four[0]) && four[3] != four[0]);
+    let leaps = leaps.count();
+    kelvins.sort_unstable();
+    kelvins.dedup();
+    let common = |mut a: i64, mut b: i64| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let step_k = kelvins.iter().fold(0, |step, kelvin| common(step, kelvin - kelvins[0])) as f64;
+    let by_chance = step_k.powi(-(leaps.max(kelvins.len() - 1).min(64) as i32));
+    if step_k > 1.0 && by_chance < CHANCE { step_k } else { 1.0 }
 }
 
 /// Whether any of these readings lies between two moments.
@@ -299,6 +321,23 @@ fn counters(trace: &Trace, stretches: &[Stretch], heat: &Heat, judged: &[Judged]
 #[cfg(test)]
 mod test {
     use super::*;
+
+    /// Goal: a coarse sensor is told from one of whole kelvins that shows few of them. Method: one climb in steps of each, two values of a coarse
+    /// one, and a drive that goes to and fro by five kelvins from row to row.
+    #[test]
+    fn whole_kelvins_come_in_the_steps_that_the_sensor_has() {
+        let step_k = |kelvin: &dyn Fn(usize) -> f64| {
+            let point = |s: usize| Point { t: trace::instant(s as f64), value: kelvin(s) };
+            whole_step_k(&(0..300).map(point).collect::<Vec<_>>())
+        };
+        let climb = |s: usize| 300.0 + 0.1 * s as f64;
+        for step in [1.0, 2.0, 5.0] {
+            assert_eq!(step_k(&|s| (climb(s) / step).floor() * step), step);
+        }
+        assert_eq!(step_k(&|s| if s / 30 % 2 == 0 { 328.0 } else { 333.0 }), 5.0);
+        assert_eq!(step_k(&|s| if s % 2 == 0 { 328.0 } else { 333.0 }), 1.0);
+        assert_eq!(step_k(&|_| 310.0), 1.0);
+    }
 
     #[test]
     fn what_is_missing_at_once_is_missing_once() {

@@ -212,6 +212,7 @@ const CAVEATS: &[&str] = &[
     r#""kind":"unit_unstated","file":"r.csv","tests":2"#,
     r#""kind":"whole_kelvin""#,
 ];
+    r#""kind":"whole_kelvin","step_k":5.0"#,
 
 /// Each example with its kind; one that does not read is a mistake here.
 fn voice<T: serde::de::DeserializeOwned>(examples: &[&str], say: impl Fn(&T) -> String) -> String {

@@ -117,8 +117,16 @@ pub enum Caveat {
     Unfinished { why: String },
     /// A column does not state its unit; `tests` where only some of a file's tests do not.
     UnitUnstated { file: String, tests: Option<usize> },
-    /// Temperatures are whole kelvins.
-    WholeKelvin,
+    /// Temperatures are whole kelvins, in steps of so many.
+    WholeKelvin {
+        #[serde(default = "one_kelvin")]
+        step_k: f64,
+    },
+}
+
+/// What findings that name no step had in mind.
+const fn one_kelvin() -> f64 {
+    1.0
 }
 
 /// A threshold that the host sets.

@@ -178,7 +178,12 @@ fn sentence(caveat: &Caveat) -> String {
         Caveat::UnitUnstated { file, tests: Some(tests) } => format!(
             "{file}: in {tests} tests MBps has no stated base and the transfer sizes do not show it; read as 2^20 B/s, as Iometer 2006 reports it. As 10^6 B/s, speeds are 4.6 % lower."
         ),
-        Caveat::WholeKelvin => "Temperatures are whole kelvins, so thresholds are known to 1 K.".to_owned(),
+        Caveat::WholeKelvin { step_k } if *step_k > 1.0 => {
+            format!("Temperatures move in steps of {step_k:.0} K, so thresholds are known to {step_k:.0} K.")
+        }
+        Caveat::WholeKelvin { .. } => {
+            "Temperatures are whole kelvins, so thresholds are known to 1 K.".to_owned()
+        }
     }
 }
 

@@ -79,7 +79,7 @@ const fn follows_from_no_temperature(caveat: &Caveat) -> bool {
             | Caveat::NotHotEnough { hottest_k: None, .. }
             | Caveat::ThermalNotIdentified(HeatingUnknown::FewTemperatures)
             | Caveat::AmbientUnknown
-            | Caveat::WholeKelvin
+            | Caveat::WholeKelvin { .. }
     )
 }
 
@@ -127,7 +127,7 @@ const fn cost(caveat: &Caveat) -> CaveatCost {
         | Caveat::NotHotEnough { .. } => CaveatCost::Open,
         Caveat::ThermalNotIdentified(_)
         | Caveat::NotSeen { .. }
-        | Caveat::WholeKelvin
+        | Caveat::WholeKelvin { .. }
         | Caveat::AmbientUnknown
         | Caveat::Simulated => CaveatCost::FinePrint,
     }

@@ -371,7 +371,7 @@ fn a_run_without_a_sensor_says_so_once() {
         Caveat::ThermalNotIdentified(HeatingUnknown::FewTemperatures),
         Caveat::NotSeen { values: vec![Unseen::Onset, Unseen::Release] },
         Caveat::AmbientUnknown,
-        Caveat::WholeKelvin,
+        Caveat::WholeKelvin { step_k: 1.0 },
         Caveat::Averaged { interval_s: 5.0 },
         Caveat::NoTemperature { outside_load: false },
     ];
