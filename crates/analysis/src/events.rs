@@ -26,6 +26,7 @@ const AT_CRITICAL_K: f64 = 3.0;
 /// The events of a run in order of time, and what `look` made of each and what it was judged by.
 pub(crate) fn events<T>(
     sources: &Sources,
+    segments: &[Segment],
     mut judged: Vec<Judged>,
     look: impl Fn(&Sources, &Event, &Judged) -> T,
 ) -> (Vec<Event>, Vec<T>) {
@@ -38,7 +39,7 @@ pub(crate) fn events<T>(
             let seen = look(sources, &event, &judged);
             events.push((event, seen));
         };
-        push(begin(&judged, kind));
+        push(begin(&judged, kind, segments));
         if kind == EventKind::ThrottleOnset && judged.drop.recovered {
             push(release(&judged));
         }
@@ -148,8 +149,8 @@ fn kind(sources: &Sources, judged: &Judged) -> Option<EventKind> {
     }
 }
 
-fn begin(judged: &Judged, kind: EventKind) -> Event {
-    let mut observations = vec![WeighedObservation { observation: course(judged), weight: None }];
+fn begin(judged: &Judged, kind: EventKind, segments: &[Segment]) -> Event {
+    let mut observations = vec![WeighedObservation { observation: course(judged, segments), weight: None }];
     observations.extend(judged.evidence.observations());
     observations.shrink_to_fit();
     let temp_k = judged.temp_k();
@@ -181,19 +182,31 @@ fn candidates(judged: &Judged) -> Vec<Candidate> {
 }
 
 /// What happened.
-fn course(judged: &Judged) -> Observation {
+fn course(judged: &Judged, segments: &[Segment]) -> Observation {
     let (during_bytes_per_s, recovered) = (judged.drop.level, judged.drop.recovered);
-    let span_s = judged.end_s - judged.start_s;
+    let paused_s = paused_s(segments, judged.start_s, judged.end_s);
+    // A drop that is a pause as a whole lasts as long as that.
+    let all_s = judged.end_s - judged.start_s;
+    let paused_s = if paused_s < all_s { paused_s } else { 0.0 };
+    let span_s = all_s - paused_s;
     match judged.drop.before {
         Some(elsewhere_bytes_per_s) if judged.drop.at_start => {
             let other_run = judged.other_run;
             Observation::BeganSlow { elsewhere_bytes_per_s, other_run, during_bytes_per_s, span_s, recovered }
         }
         Some(before_bytes_per_s) => {
-            Observation::SpeedFell { before_bytes_per_s, during_bytes_per_s, span_s, recovered }
+            Observation::SpeedFell { before_bytes_per_s, during_bytes_per_s, span_s, paused_s, recovered }
         }
         None => Observation::BeganThrottled { during_bytes_per_s, span_s, recovered },
     }
+}
+
+/// For how many seconds from one moment to another nothing was asked for, as the segments have it.
+fn paused_s(segments: &[Segment], start_s: f64, end_s: f64) -> f64 {
+    let first = segments.partition_point(|segment| segment.end_s <= start_s);
+    let within = segments[first..].iter().take_while(|segment| segment.start_s < end_s);
+    let idle = within.filter(|segment| segment.op == SegmentOp::Idle);
+    idle.map(|idle| idle.end_s.min(end_s) - idle.start_s.max(start_s)).sum()
 }
 
 fn release(judged: &Judged) -> Event {

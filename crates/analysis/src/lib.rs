@@ -125,7 +125,7 @@ fn analyze_with<T>(
     caveats.extend(events::name_slower(&mut segments, trace, others));
     let slc_cache = slc_cache(trace, &judged);
     // Last, as it takes them: a month of evidence is not held beside the events made from it.
-    let (events, seen) = events::events(&sources, judged, look);
+    let (events, seen) = events::events(&sources, &segments, judged, look);
     let mut findings = Findings {
         schema: SCHEMA,
         simulated: trace.facts.simulated,

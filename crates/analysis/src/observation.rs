@@ -14,8 +14,15 @@ use crate::findings::SegmentOp;
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum Observation {
-    /// Speed fell.
-    SpeedFell { before_bytes_per_s: f64, during_bytes_per_s: f64, span_s: f64, recovered: bool },
+    /// Speed fell, for `span_s` under load; `paused_s` without load within that time are left out of it.
+    SpeedFell {
+        before_bytes_per_s: f64,
+        during_bytes_per_s: f64,
+        span_s: f64,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        paused_s: f64,
+        recovered: bool,
+    },
     /// A load began slow that was faster elsewhere in the run, or in another run of the drive.
     BeganSlow {
         elsewhere_bytes_per_s: f64,
@@ -189,6 +196,12 @@ pub enum Observation {
     Irregular { gap_s: f64, usual_s: f64 },
     /// It recurs, at a fixed interval where there is a period.
     Recurs { times: usize, period_s: Option<f64>, between_k: Option<[f64; 2]> },
+}
+
+/// What serde asks: a number of which there is none is left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl Observation {

@@ -10,6 +10,7 @@ use trace::Caveat;
 const OBSERVATIONS: &[&str] = &[
     r#""kind":"speed_fell","before_bytes_per_s":3e9,"during_bytes_per_s":2.4e9,"span_s":226.1,"recovered":false"#,
     r#""kind":"speed_fell","before_bytes_per_s":3e9,"during_bytes_per_s":2e8,"span_s":14.4,"recovered":true"#,
+    r#""kind":"speed_fell","before_bytes_per_s":6e8,"during_bytes_per_s":1.2e8,"span_s":133,"paused_s":177,"recovered":true"#,
     r#""kind":"began_slow","elsewhere_bytes_per_s":3e9,"during_bytes_per_s":2.4e9,"span_s":226.1,"recovered":false"#,
     r#""kind":"began_slow","elsewhere_bytes_per_s":3e9,"other_run":true,"during_bytes_per_s":2.4e9,"span_s":86,"recovered":false"#,
     r#""kind":"slowed_in_other_run","bytes_per_s":2.4e9,"from_k":353"#,
@@ -211,8 +212,8 @@ const CAVEATS: &[&str] = &[
     r#""kind":"unfinished","why":"its end is missing""#,
     r#""kind":"unit_unstated","file":"r.csv","tests":2"#,
     r#""kind":"whole_kelvin""#,
-];
     r#""kind":"whole_kelvin","step_k":5.0"#,
+];
 
 /// Each example with its kind; one that does not read is a mistake here.
 fn voice<T: serde::de::DeserializeOwned>(examples: &[&str], say: impl Fn(&T) -> String) -> String {

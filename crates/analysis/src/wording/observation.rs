@@ -37,9 +37,19 @@ pub fn observation(seen: &Observation) -> String {
     let at = |kelvin: &f64| degrees(*kelvin);
     let end = |recovered: &bool| if *recovered { "" } else { ", to the end of the load" };
     match seen {
-        Seen::SpeedFell { before_bytes_per_s: before, during_bytes_per_s: during, span_s, recovered } => {
+        Seen::SpeedFell {
+            before_bytes_per_s: before,
+            during_bytes_per_s: during,
+            span_s,
+            paused_s,
+            recovered,
+        } => {
+            let pauses = match *paused_s {
+                0.0 => String::new(),
+                paused_s => format!(", not counting {paused_s:.0} s without load"),
+            };
             format!(
-                "Speed fell from {} to {} for {span_s:.0} s{}.",
+                "Speed fell from {} to {} for {span_s:.0} s{}{pauses}.",
                 rate(before),
                 rate(during),
                 end(recovered)

@@ -2,6 +2,7 @@
 
 use analysis::analyze;
 use analysis::findings::{Caveat, Event, EventKind, Findings, PolicyClass, SegmentOp};
+use analysis::observation::Observation;
 use trace::Trace;
 use trace::caveat::SlowdownSeen;
 
@@ -270,4 +271,36 @@ fn stalls_that_come_only_while_it_is_hot_are_not_cleared() {
         let hot = findings.events.iter().any(|event| event.cause.is_heat());
         assert!(hot || !findings.caveats.contains(&irregular), "{:?}", findings.caveats);
     }
+}
+
+/// Goal: a drop lasts as long as it was slow under load, and the segments say the same. Method: writes that are slow to the end of each job, with a
+/// rest after it; what stands as pauses is what is idle in the segments.
+#[test]
+fn a_drop_is_as_long_as_its_time_under_load() {
+    let mut log = Logged::new(3);
+    for _ in 0..6 {
+        log.log(80, |_, _| 1.0);
+        log.log(130, |_, _| 0.18);
+        log.log(180, |_, _| 0.0);
+    }
+    let mut trace = of_writes(&log, 1);
+    trace.temperatures.clear();
+    trace.trust_a_sensor();
+    let findings = analyze(&trace);
+    let idle_s = |from_s: f64, to_s: f64| -> f64 {
+        let idle = findings.segments.iter().filter(|segment| segment.op == SegmentOp::Idle);
+        idle.map(|idle| (idle.end_s.min(to_s) - idle.start_s.max(from_s)).max(0.0)).sum()
+    };
+    let mut rests_s = 0.0;
+    for event in &findings.events {
+        let Some(Observation::SpeedFell { span_s, paused_s, .. }) =
+            event.observations.first().map(|seen| &seen.observation)
+        else {
+            continue;
+        };
+        let idle_s = idle_s(event.t_s, event.t_s + span_s + paused_s);
+        assert!((paused_s - idle_s).abs() < 1e-6, "{idle_s} s idle: {event:?}");
+        rests_s += paused_s;
+    }
+    assert!(rests_s > 0.0, "{:?}", findings.events);
 }

@@ -181,7 +181,9 @@ fn stands_open(events: &[Event], figures: &[PhaseFigures]) -> bool {
     };
     let fell = |event: &Event| {
         event.observations.iter().find_map(|seen| match seen.observation {
-            Observation::SpeedFell { span_s, recovered, .. } => Some((event.t_s, span_s, recovered)),
+            Observation::SpeedFell { span_s, paused_s, recovered, .. } => {
+                Some((event.t_s, span_s + paused_s, recovered))
+            }
             _ => None,
         })
     };

@@ -67,6 +67,7 @@ fn event() -> impl Strategy<Value = Event> {
             before_bytes_per_s: number,
             during_bytes_per_s: number,
             span_s: number,
+            paused_s: number,
             recovered: true,
         };
         let seen = [fell, Observation::Hot { temp_k: number }, Observation::Lasted { span_s: number }];

@@ -152,7 +152,13 @@ fn a_strength_that_disagrees_with_the_speeds_is_left_to_the_event() {
 fn what_happened_is_told_and_is_no_reason() {
     let mut run = scene::vendor();
     let (during_bytes_per_s, span_s, recovered) = (2.4e9, 88.0, true);
-    let fell = Observation::SpeedFell { before_bytes_per_s: 3e9, during_bytes_per_s, span_s, recovered };
+    let fell = Observation::SpeedFell {
+        before_bytes_per_s: 3e9,
+        during_bytes_per_s,
+        span_s,
+        paused_s: 0.0,
+        recovered,
+    };
     run.findings.events[0].observations.insert(0, WeighedObservation { observation: fell, weight: None });
     let verdict = told(&run);
     assert!(!verdict.contains("Evidence: speed fell") && verdict.contains("Evidence: "), "{verdict}");
@@ -172,7 +178,13 @@ fn dips(temp_k: f64) -> ReportInput {
     for event in &mut run.findings.events {
         (event.kind, event.cause, event.temp_k) = (EventKind::Dip, Cause::NotThermal, Some(temp_k));
         let (before_bytes_per_s, during_bytes_per_s, span_s, recovered) = (2.6e9, 2e8, 14.0, true);
-        let fell = Observation::SpeedFell { before_bytes_per_s, during_bytes_per_s, span_s, recovered };
+        let fell = Observation::SpeedFell {
+            before_bytes_per_s,
+            during_bytes_per_s,
+            span_s,
+            paused_s: 0.0,
+            recovered,
+        };
         event.observations.insert(0, WeighedObservation { observation: fell, weight: None });
     }
     let throttled = run.findings.segments.iter_mut().filter(|segment| segment.label == Label::Throttled);
