@@ -28,6 +28,9 @@ const HELD_ON_S: f64 = 60.0;
 const LEAST_HELD_ON_S: f64 = 30.0;
 const HELD_K: f64 = 1.6;
 
+/// A load that is as fast as ever in so many of its rows does not have to be throttled in the others.
+const OFTEN: f64 = 0.2;
+
 /// A drive that is as much warmer is no cooler, whatever its sensor.
 const WARMED_K: f64 = 5.0;
 
@@ -82,7 +85,9 @@ impl<'a> Starts<'a> {
         // A load may begin slowly, or in a row that is in part without it: it began slow if it was so after that as well.
         let next = pieces.get(1).filter(|_| is_ramp(first) && !held_on);
         let begins = next.map_or(first.level, |next| next.level.max(first.level));
-        if known > FASTER_ELSEWHERE * begins && !self.rises_warm(pieces, known) {
+        let begun = next.filter(|next| next.level >= first.level).unwrap_or(first);
+        let is_slow = known > FASTER_ELSEWHERE * begins && !self.reaches(begun, known);
+        if is_slow && !self.rises_warm(pieces, known) {
             return DropStart::Known(known);
         }
         let slow = held_on
@@ -91,6 +96,16 @@ impl<'a> Starts<'a> {
                 && !self.as_fast_cooler(first.stretch, first.start_s);
         let phase = &self.trace.phases[self.stretches[first.stretch].phase];
         if slow { DropStart::Slow } else { DropStart::Fresh(self.others.full_bytes_per_s(phase)) }
+    }
+
+    /// Whether a load that nobody describes went to and fro and was as fast as ever in some of its rows: then it asked for more and for less.
+    fn reaches(&self, piece: &Piece, known: f64) -> bool {
+        let stretch = &self.stretches[piece.stretch];
+        let speeds = stretch.speeds(piece.start_s, piece.end_s);
+        let inner = speeds.get(1..speeds.len().saturating_sub(1)).unwrap_or_default();
+        let fast = inner.iter().filter(|speed| **speed * FASTER_ELSEWHERE >= known).count();
+        let to_and_fro = !piece.is_even() && fast as f64 >= OFTEN * inner.len() as f64;
+        self.trace.phases[stretch.phase].inferred && fast > 0 && to_and_fro
     }
 
     /// Whether a load that nobody describes began cool and was as fast as anything only once the drive had warmed up: then more was asked of
