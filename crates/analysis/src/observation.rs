@@ -106,6 +106,8 @@ pub enum Observation {
     CounterMoved { threshold: HostThreshold },
     /// It stood still; `has_counted` where this drive is known to count.
     CounterStill { threshold: HostThreshold, has_counted: bool },
+    /// It moved around the beginning, and for so long in the drop the drive counted no second, although it counts them.
+    NotCountedMeanwhile { threshold: HostThreshold, span_s: f64 },
     /// What had been written beside the stated size of the cache.
     WrittenOfStated { written_bytes: u64, stated_bytes: u64 },
     /// Little had been written.
@@ -244,7 +246,9 @@ impl Observation {
             | Self::SlowThoughCooled { .. }
             | Self::HeldBelowReleases { .. }
             | Self::CameBack { .. } => Rule::Course,
-            Self::CounterMoved { .. } | Self::CounterStill { .. } => Rule::Counters,
+            Self::CounterMoved { .. } | Self::CounterStill { .. } | Self::NotCountedMeanwhile { .. } => {
+                Rule::Counters
+            }
             Self::WrittenElsewhere { .. }
             | Self::MostAreNoFullCache
             | Self::ReadingFillsNoCache

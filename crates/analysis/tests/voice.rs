@@ -52,6 +52,7 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"counter_moved","threshold":"tmt1""#,
     r#""kind":"counter_still","threshold":"tmt1","has_counted":true"#,
     r#""kind":"counter_still","threshold":"tmt2","has_counted":false"#,
+    r#""kind":"not_counted_meanwhile","threshold":"tmt1","span_s":60"#,
     r#""kind":"written_of_stated","written_bytes":107374182400,"stated_bytes":107374182400"#,
     r#""kind":"little_written","written_bytes":524288000"#,
     r#""kind":"same_amount","written_bytes":189137592320,"apart_k":9"#,

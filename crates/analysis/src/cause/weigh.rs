@@ -68,6 +68,9 @@ const LEAST_BAND_K: f64 = 1.0;
 /// The drive's counters are looked at this long before and after the beginning of a drop.
 const COUNTED_WITHIN_S: f64 = 10.0;
 
+/// A drive that is throttled counts nearly every second, and this share of them where only a row at an edge was.
+const HARDLY_COUNTED: f64 = 0.05;
+
 /// What counters that stand still take from the two thresholds that they count goes to one of the drive's own: half of ln 3.3 each.
 const OWN_INSTEAD: f64 = 0.6;
 /// A counter that does not begin anew where it already counts: a regulator that goes further counts once.
@@ -374,13 +377,28 @@ fn counters(case: &Case, evidence: &mut Evidence) {
                 };
                 (Observation::CounterStill { threshold, has_counted }, weight)
             }
-            Some(_) => (Observation::CounterMoved { threshold }, 3.5),
+            Some(_) => match uncounted_s(case, threshold) {
+                Some(span_s) => (Observation::NotCountedMeanwhile { threshold, span_s }, -4.0),
+                None => (Observation::CounterMoved { threshold }, 3.5),
+            },
             None => continue,
         };
         // Without a temperature a drive that never counted is as likely slowed down by heat as before.
         let own = if weight < 0.0 && !has_counted && case.onset_k().is_none() { OWN_INSTEAD } else { 0.0 };
         evidence.weigh(seen, &[(threshold.into(), weight), (Vendor, own)]);
     }
+}
+
+/// How long a drop lasted in which the drive, which counts seconds of throttling at a threshold, counted none, in seconds. Rows and readings
+/// are half a period off.
+fn uncounted_s(case: &Case, threshold: HostThreshold) -> Option<f64> {
+    let off_s = case.heat.counter_period_s().max(case.heat.slice_s) / 2.0;
+    let seconds = |from_s: f64, to_s: f64| case.heat.counted_at(threshold, from_s, to_s).1;
+    let counts = seconds(0.0, case.trace.end_s()).is_some_and(|all_s| all_s > 0);
+    let meanwhile = seconds(case.start_s() + off_s, case.end_s() + off_s);
+    let span_s = case.span_s() - 2.0 * off_s;
+    let still = meanwhile.is_some_and(|s| s as f64 <= HARDLY_COUNTED * span_s);
+    (counts && still && span_s >= COUNTED_WITHIN_S).then_some(span_s)
 }
 
 /// Whether a drop lies in another one whose throttling the drive still counts, in seconds: it may only have gone further.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::HELD_S;
 use super::loads::{AT_THRESHOLD_K, COOLED_K, HOT_K, Loads, OPEN_S, WENT_ON_K, loads_by, spans};
 use super::only_hot::{ended_alike, paused_hot, paused_once_hot, sagged_hot, stalls_hot, stops_hot};
+use super::{AVERAGED_S, HELD_S};
 use crate::cause::Judged;
 use crate::cause::evidence::Conclusion;
 use crate::cause::heat::Heat;
@@ -28,6 +28,8 @@ const AT_REST_SEEN: f64 = 0.6;
 const PAUSED_SEEN: f64 = 0.9;
 /// A drive whose load goes on, slowed down, stays as hot within this share of what it had been warmed by: at rest it cools further in less time than it took to warm up.
 const WENT_ON: f64 = 0.25;
+/// A drive that counted throttling for so much of a log was slowed down by it.
+const COUNTED: f64 = 0.02;
 /// Speed that varies by more than this share is not one: what dips by the clock in long rows varies by less.
 const TO_AND_FRO: f64 = 0.2;
 
@@ -142,10 +144,19 @@ fn leaves_open(
     {
         return Some(SlowdownSeen::OnlyHot);
     }
+    if counted_between_rows(trace, heat) {
+        return Some(SlowdownSeen::BetweenRows);
+    }
     if ended_alike(trace, heat, hottest_k) {
         return Some(SlowdownSeen::EndedAlike);
     }
     sagged_hot(heat, stretches, judged, hottest_k).then_some(SlowdownSeen::Following)
+}
+
+/// Whether the drive counted seconds of throttling, and not few, in rows so long that cycles do not show in them.
+fn counted_between_rows(trace: &Trace, heat: &Heat) -> bool {
+    let (throttled_s, seen_s) = heat.counted_s(0.0, trace.end_s());
+    heat.slice_s >= AVERAGED_S && throttled_s >= COUNTED * seen_s && throttled_s > 0.0
 }
 
 /// From when to when loads may have been slow from their first second on, in seconds, as their speed on a cool drive is not known: an operation

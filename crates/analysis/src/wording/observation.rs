@@ -206,6 +206,9 @@ pub fn observation(seen: &Observation) -> String {
         Seen::CounterStill { threshold, has_counted: false } => {
             format!("The {threshold} counter did not move from zero.")
         }
+        Seen::NotCountedMeanwhile { threshold, span_s } => format!(
+            "The drive counted no second at {threshold} in {span_s:.0} s of it, although it counts them."
+        ),
         Seen::WrittenOfStated { written_bytes, stated_bytes } => {
             format!(
                 "{} had been written; the stated SLC cache is {}.",

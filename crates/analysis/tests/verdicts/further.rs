@@ -220,3 +220,52 @@ fn a_load_as_fast_as_on_a_cool_drive_is_not_throttled() {
         assert!(blamed.is_empty(), "at {on_k} K: {blamed:?}");
     }
 }
+
+/// Goal: a pause in which the drive counts no throttling is the host's, however hot it began; and that the drive counted some leaves open how it is
+/// slowed down, where rows hide its cycles. Method: relays of some seconds in rows of 15 to 30 s, beside a host that rests.
+#[test]
+fn a_pause_without_counted_seconds_is_no_throttle_and_counted_ones_are_not_none() {
+    for (seed, tmt1_k, left, row_s, load_s, rest_s) in [
+        (1, 342.0, 0.45, 30, 170, 90),
+        (2, 350.0, 0.5, 20, 200, 80),
+        (3, 338.0, 0.4, 15, 150, 75),
+        (4, 355.0, 0.5, 30, 210, 120),
+        (5, 346.0, 0.55, 20, 180, 100),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 1.45 * (tmt1_k - 312.0);
+        let mut host = relay(tmt1_k, tmt1_k - 1.0, left);
+        let mut slow: Vec<bool> = Vec::new();
+        for _ in 0..3 {
+            log.log(load_s, |second, kelvin| {
+                let share = host(second, kelvin);
+                slow.push(share < 1.0);
+                share
+            });
+            log.log(rest_s, |_, _| 0.0);
+            slow.extend(std::iter::repeat_n(false, rest_s));
+        }
+        let mut trace = with_tmt(log.trace_of(true, row_s), tmt1_k, tmt1_k + 15.0);
+        let (mut transitions, mut seconds, mut before) = (0, 0, false);
+        for (second, slow) in slow.iter().enumerate() {
+            transitions += u64::from(*slow && !before);
+            seconds += u64::from(*slow);
+            before = *slow;
+            if (second + 1) % row_s == 0 {
+                let counted = trace::Counters {
+                    tmt1_transitions: Some(transitions),
+                    tmt1_seconds: Some(seconds),
+                    tmt2_transitions: Some(0),
+                    tmt2_seconds: Some(0),
+                };
+                trace.counters.push(trace::instant(second as f64), counted);
+            }
+        }
+        let findings = analyze(&trace);
+        let policy = &findings.policy;
+        let of = format!("rows of {row_s} s at {tmt1_k} K: {policy:?}, {:?}", heat(&findings));
+        let stopped = findings.events.iter().filter(|event| event.strength.is_some_and(|left| left < 0.1));
+        assert!(stopped.clone().all(|event| event.kind != EventKind::ThrottleOnset), "{of}");
+        assert!(!matches!(policy.class, PolicyClass::None | PolicyClass::Stop), "{of}");
+    }
+}
