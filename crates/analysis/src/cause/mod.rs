@@ -10,6 +10,7 @@ mod beginning;
 mod cache;
 mod case;
 mod cooler;
+mod counters;
 mod course;
 mod crossing;
 pub(crate) mod drops;
@@ -328,7 +329,7 @@ fn judged_case(case: &Case) -> Judged {
         release_k: case.release_k(),
         strength: case.strength(),
         written_bytes: case.written.bytes,
-        counted: weigh::counted_around(case),
+        counted: counters::counted_around(case),
         other_run: case.is_known_from_others(),
         continues: false,
         drop: case.drop.clone(),

@@ -5,12 +5,12 @@
 use super::beginning::{Beginning, HostBeginning, RanHotter};
 use super::cache;
 use super::case::{Case, REGULATOR_MARGIN_K, TELLING_S};
+use super::counters;
 use super::course;
 use super::crossing::{ANYWHERE_PER_K, BEFOREHAND, HYSTERESIS_K, PAST_K};
 use super::elsewhere;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Evidence, Suspect};
-use super::heat::HeatMove;
 use super::left::SpeedLeft;
 use super::likelihood::{ONE_THRESHOLD_K, part_way, seen_once};
 use super::mix::{self, ONE_ROSE, Rose};
@@ -65,16 +65,6 @@ const BELOW_K: f64 = 3.0;
 const HOTTER_K: f64 = 0.9;
 /// Seconds in a kelvin are counted over at least this much on both sides: whole kelvins.
 const LEAST_BAND_K: f64 = 1.0;
-/// The drive's counters are looked at this long before and after the beginning of a drop.
-const COUNTED_WITHIN_S: f64 = 10.0;
-
-/// A drive that is throttled counts nearly every second, and this share of them where only a row at an edge was.
-const HARDLY_COUNTED: f64 = 0.05;
-
-/// What counters that stand still take from the two thresholds that they count goes to one of the drive's own: half of ln 3.3 each.
-const OWN_INSTEAD: f64 = 0.6;
-/// A counter that does not begin anew where it already counts: a regulator that goes further counts once.
-const COUNTS_ONCE: f64 = -1.2;
 
 /// What lasts so long may be heat or not; longer is more likely heat, by 0.7 for each double of it.
 const NEITHER_S: f64 = 20.0;
@@ -122,7 +112,7 @@ pub(crate) fn weigh(case: &Case) -> (Evidence, Option<Beginning>) {
         None if case.heat.frozen => evidence.weigh_heat(Observation::StillTemperature, 0.0, &[]),
         None => evidence.weigh_heat(Observation::NoTemperature, 0.0, &[]),
     }
-    counters(case, &mut evidence);
+    counters::weigh(case, &mut evidence);
     cache::weigh(case, &mut evidence);
     circumstances(case, rose, &mut evidence);
     (evidence, began)
@@ -182,7 +172,7 @@ fn own(case: &Case, onset_k: f64) -> (f64, Observation) {
 }
 
 /// Whether the settings of TMT1 and TMT2 are not known.
-fn hctm_unknown(case: &Case) -> bool {
+pub(super) fn hctm_unknown(case: &Case) -> bool {
     case.trace.settings_at(case.start_s()).is_none_or(|s| s.tmt1_k.is_none() && s.tmt2_k.is_none())
 }
 
@@ -327,7 +317,7 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) -> [Option<Hos
                 (Observation::AwayFromThreshold { threshold, temp_k, set_k }, near)
             };
             // A drive that counts knows better than a reading.
-            let least = if counted(case, threshold) { COUNTED_PER_K } else { ASTRAY_PER_K };
+            let least = if counters::counted(case, threshold) { COUNTED_PER_K } else { ASTRAY_PER_K };
             let per_k = per_k.max(least);
             let weight = (per_k / ANYWHERE_PER_K).ln();
             evidence.weigh(seen, &[(suspect, weight), own(suspect, weight)]);
@@ -358,68 +348,6 @@ fn held_below(case: &Case, threshold_k: f64) -> bool {
     let (low_k, high_k) = (late[late.len() / 10], late[late.len() - 1 - late.len() / 10]);
     let held = high_k - low_k <= REGULATOR_MARGIN_K;
     held && high_k <= threshold_k + 0.5 && high_k >= threshold_k - REGULATOR_MARGIN_K
-}
-
-/// The drive's own counters.
-fn counters(case: &Case, evidence: &mut Evidence) {
-    let moved = counted_around(case);
-    let has_counted = case.heat.has_counted();
-    for threshold in [HostThreshold::Tmt1, HostThreshold::Tmt2] {
-        let (seen, weight) = match moved.of(threshold) {
-            Some(0) => {
-                // That a drive does not count is seen once, however many drops there are.
-                // Where the settings are not known either, it may be that it has none.
-                let silent = if hctm_unknown(case) { -2.2 } else { -1.2 };
-                let weight = match has_counted {
-                    true if goes_on(case, threshold) => COUNTS_ONCE,
-                    true => -4.0,
-                    false => silent / case.history.drops().max(1) as f64,
-                };
-                (Observation::CounterStill { threshold, has_counted }, weight)
-            }
-            Some(_) => match uncounted_s(case, threshold) {
-                Some(span_s) => (Observation::NotCountedMeanwhile { threshold, span_s }, -4.0),
-                None => (Observation::CounterMoved { threshold }, 3.5),
-            },
-            None => continue,
-        };
-        // Without a temperature a drive that never counted is as likely slowed down by heat as before.
-        let own = if weight < 0.0 && !has_counted && case.onset_k().is_none() { OWN_INSTEAD } else { 0.0 };
-        evidence.weigh(seen, &[(threshold.into(), weight), (Vendor, own)]);
-    }
-}
-
-/// How long a drop lasted in which the drive, which counts seconds of throttling at a threshold, counted none, in seconds. Rows and readings
-/// are half a period off.
-fn uncounted_s(case: &Case, threshold: HostThreshold) -> Option<f64> {
-    let off_s = case.heat.counter_period_s().max(case.heat.slice_s) / 2.0;
-    let seconds = |from_s: f64, to_s: f64| case.heat.counted_at(threshold, from_s, to_s).1;
-    let counts = seconds(0.0, case.trace.end_s()).is_some_and(|all_s| all_s > 0);
-    let meanwhile = seconds(case.start_s() + off_s, case.end_s() + off_s);
-    let span_s = case.span_s() - 2.0 * off_s;
-    let still = meanwhile.is_some_and(|s| s as f64 <= HARDLY_COUNTED * span_s);
-    (counts && still && span_s >= COUNTED_WITHIN_S).then_some(span_s)
-}
-
-/// Whether a drop lies in another one whose throttling the drive still counts, in seconds: it may only have gone further.
-fn goes_on(case: &Case, threshold: HostThreshold) -> bool {
-    let moved = case.heat.moved(case.start_s() - COUNTED_WITHIN_S, case.start_s() + COUNTED_WITHIN_S);
-    case.drop.inside.is_some() && moved.of(threshold).is_some_and(|count| count > 0)
-}
-
-/// By how much the counters moved around the beginning: a regulator counts when it begins, which is before its
-/// speed has visibly given way; a slow log page shows it a reading later.
-pub(super) fn counted_around(case: &Case) -> HeatMove {
-    let around_s = COUNTED_WITHIN_S.max(3.0 * case.heat.counter_period_s());
-    let from_s = if case.drop.at_start { case.start_s() } else { case.start_s() - around_s };
-    let to_s = case.start_s() + around_s;
-    // Inside another drop the outer one's seconds go on.
-    if case.drop.inside.is_some() { case.heat.began(from_s, to_s) } else { case.heat.moved(from_s, to_s) }
-}
-
-/// Whether the drive's own counter of a threshold moved around the beginning.
-fn counted(case: &Case, threshold: HostThreshold) -> bool {
-    counted_around(case).of(threshold).is_some_and(|count| count > 0)
 }
 
 /// Everything else that makes speed differ.

@@ -1,0 +1,80 @@
+//! What the drive's own counters of throttling say about a drop.
+
+use super::case::Case;
+use super::evidence::Evidence;
+use super::evidence::Suspect::Vendor;
+use super::heat::HeatMove;
+use super::weigh::hctm_unknown;
+use crate::observation::Observation;
+use trace::HostThreshold;
+
+/// The drive's counters are looked at this long before and after the beginning of a drop.
+const COUNTED_WITHIN_S: f64 = 10.0;
+/// What counters that stand still take from the two thresholds that they count goes to one of the drive's own: half of ln 3.3 each.
+const OWN_INSTEAD: f64 = 0.6;
+/// A counter that does not begin anew where it already counts: a regulator that goes further counts once.
+const COUNTS_ONCE: f64 = -1.2;
+/// A drive that is throttled counts nearly every second, and this share of them where only a row at an edge was.
+const HARDLY_COUNTED: f64 = 0.05;
+
+/// Weighs what they did around the beginning of a drop, and while it lasted.
+pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
+    let moved = counted_around(case);
+    let has_counted = case.heat.has_counted();
+    for threshold in [HostThreshold::Tmt1, HostThreshold::Tmt2] {
+        let (seen, weight) = match moved.of(threshold) {
+            Some(0) => {
+                // That a drive does not count is seen once, however many drops there are.
+                // Where the settings are not known either, it may be that it has none.
+                let silent = if hctm_unknown(case) { -2.2 } else { -1.2 };
+                let weight = match has_counted {
+                    true if goes_on(case, threshold) => COUNTS_ONCE,
+                    true => -4.0,
+                    false => silent / case.history.drops().max(1) as f64,
+                };
+                (Observation::CounterStill { threshold, has_counted }, weight)
+            }
+            Some(_) => match uncounted_s(case, threshold) {
+                Some(span_s) => (Observation::NotCountedMeanwhile { threshold, span_s }, -4.0),
+                None => (Observation::CounterMoved { threshold }, 3.5),
+            },
+            None => continue,
+        };
+        // Without a temperature a drive that never counted is as likely slowed down by heat as before.
+        let own = if weight < 0.0 && !has_counted && case.onset_k().is_none() { OWN_INSTEAD } else { 0.0 };
+        evidence.weigh(seen, &[(threshold.into(), weight), (Vendor, own)]);
+    }
+}
+
+/// How long a drop lasted in which the drive, which counts seconds of throttling at a threshold, counted none, in seconds. Rows and readings
+/// are half a period off.
+fn uncounted_s(case: &Case, threshold: HostThreshold) -> Option<f64> {
+    let off_s = case.heat.counter_period_s().max(case.heat.slice_s) / 2.0;
+    let seconds = |from_s: f64, to_s: f64| case.heat.counted_at(threshold, from_s, to_s).1;
+    let counts = seconds(0.0, case.trace.end_s()).is_some_and(|all_s| all_s > 0);
+    let meanwhile = seconds(case.start_s() + off_s, case.end_s() + off_s);
+    let span_s = case.span_s() - 2.0 * off_s;
+    let still = meanwhile.is_some_and(|s| s as f64 <= HARDLY_COUNTED * span_s);
+    (counts && still && span_s >= COUNTED_WITHIN_S).then_some(span_s)
+}
+
+/// Whether a drop lies in another one whose throttling the drive still counts, in seconds: it may only have gone further.
+fn goes_on(case: &Case, threshold: HostThreshold) -> bool {
+    let moved = case.heat.moved(case.start_s() - COUNTED_WITHIN_S, case.start_s() + COUNTED_WITHIN_S);
+    case.drop.inside.is_some() && moved.of(threshold).is_some_and(|count| count > 0)
+}
+
+/// By how much the counters moved around the beginning: a regulator counts when it begins, which is before its
+/// speed has visibly given way; a slow log page shows it a reading later.
+pub(super) fn counted_around(case: &Case) -> HeatMove {
+    let around_s = COUNTED_WITHIN_S.max(3.0 * case.heat.counter_period_s());
+    let from_s = if case.drop.at_start { case.start_s() } else { case.start_s() - around_s };
+    let to_s = case.start_s() + around_s;
+    // Inside another drop the outer one's seconds go on.
+    if case.drop.inside.is_some() { case.heat.began(from_s, to_s) } else { case.heat.moved(from_s, to_s) }
+}
+
+/// Whether the drive's own counter of a threshold moved around the beginning.
+pub(super) fn counted(case: &Case, threshold: HostThreshold) -> bool {
+    counted_around(case).of(threshold).is_some_and(|count| count > 0)
+}
