@@ -109,7 +109,7 @@ fn cooling_after_a_further_fall_does_not_clear_the_first() {
         let mut log = Logged::new(seed);
         log.heats_k = 1.25 * (on_k - 312.0);
         let mut throttle = latched(on_k, left);
-        log.log(after_s, |second, kelvin| throttle(second, kelvin));
+        log.log(after_s, &mut throttle);
         log.log(1500, |_, _| further);
         let findings = analyze(&log.trace_of(true, 1));
         let first = findings.events.first().expect("it fell");
