@@ -151,9 +151,6 @@ fn add(whole: &mut Trace, part: RunPart, shift_s: f64, best: CountedBy) -> Resul
     if follow(&mut whole.busy, moved(trace.busy, shift_s)).is_err() {
         twice.push("how busy the drive was");
     }
-    if follow(&mut whole.ambient, moved(trace.ambient, shift_s)).is_err() {
-        twice.push("ambient");
-    }
     if follow(&mut whole.settings, moved(trace.settings, shift_s)).is_err() {
         twice.push("settings");
     }

@@ -59,8 +59,6 @@ pub struct Trace {
     pub meters: Vec<MeterSeries>,
     /// Share of the time in which the drive had something to do, at the end of that time, where the source counts it.
     pub busy: Series<f64>,
-    /// Temperature around the drive in kelvins, where the source has a reading of it now and then.
-    pub ambient: Series<f64>,
     /// TMT1 and TMT2 as they were in force, from each point on.
     pub settings: Series<ThermalSettings>,
     /// I/Os that failed.
@@ -305,7 +303,6 @@ impl Trace {
             power_w: Series::new(),
             meters: Vec::new(),
             busy: Series::new(),
-            ambient: Series::new(),
             settings: Series::new(),
             io_errors: 0,
             notes: Vec::new(),

@@ -1,6 +1,5 @@
 //! Temperature and load of a run, side by side.
 
-use super::air::AirCourse;
 use crate::cause::heat::Heat;
 use crate::findings::SegmentOp;
 use trace::Trace;
@@ -39,9 +38,7 @@ pub(super) struct ThermalData {
     pub cell_s: f64,
     /// Write and read speed in GB/s, cell by cell.
     pub load: [Vec<f64>; 2],
-    /// What the air around it did.
-    pub air: AirCourse,
-    /// Seconds of each load.
+    /// Seconds of each.
     load_s: [f64; 2],
     /// Time in seconds and temperature in kelvins.
     pub readings: Vec<(f64, f64)>,
@@ -114,7 +111,6 @@ impl ThermalData {
         Ok(Self {
             cell_s,
             load,
-            air: AirCourse::new(trace, from_s, cell_s, cells),
             load_s,
             readings,
             apart_s: every * heat.period_s,

@@ -7,7 +7,6 @@
 //! It knows speeds, not watts, so it cannot tell a drive's thermal resistance from its energy for each byte.
 //! `heatsoak fit` asks more of a run, and takes longer.
 
-mod air;
 mod data;
 mod poles;
 mod shape;
@@ -17,7 +16,6 @@ pub use self::two::two_time_constants;
 
 use self::data::ThermalData;
 use self::poles::PoleDrive;
-use self::two::are_within_search;
 use crate::cause::heat::Heat;
 use crate::findings::{Caveat, Thermal};
 use trace::Trace;
@@ -56,7 +54,7 @@ pub(crate) fn thermal(trace: &Trace, heat: &Heat, unread: f64) -> (Thermal, Opti
     let range = |of: &dyn Fn(&PoleDrive) -> f64| range(drives.iter().map(of));
     let (floor_k, low_k, high_k) = range(&|drive| drive.floor_k);
     let coolest_k = data.coolest_k();
-    if range(&|drive| drive.least_floor_k).0 > coolest_k + ABOVE_COOLEST_K {
+    if floor_k > coolest_k + ABOVE_COOLEST_K {
         return nothing(HeatingUnknown::WarmerAtRest { floor_k, coolest_k });
     }
     let by_load = data.is_warmed_by_load([0, 1].map(|op: usize| range(&|drive| drive.gain_k[op]).0));
@@ -72,11 +70,8 @@ pub(crate) fn thermal(trace: &Trace, heat: &Heat, unread: f64) -> (Thermal, Opti
         .iter()
         .flat_map(|drive| [false, true].map(|seen| two_time_constants(|t_s| drive.risen(t_s, seen))));
     let pairs: Vec<[f64; 2]> = pairs.collect();
-    let tau = |i: usize| self::range(pairs.iter().map(|pair| pair[i]));
+    let tau = |i: usize| blurred(self::range(pairs.iter().map(|pair| pair[i])), TAU_BLUR);
     let taus = (2 * usual.len() >= drives.len()).then(|| [tau(0), tau(1)]);
-    // An interval that ends with the search has one end only.
-    let taus = taus.filter(|[(_, low, _), (.., high)]| are_within_search(*low, *high));
-    let taus = taus.map(|taus| taus.map(|tau| blurred(tau, TAU_BLUR)));
     let taus = taus.filter(|taus| taus.iter().all(|(_, low, high)| *high <= TAU_KNOWN * low));
     let thermal = Thermal {
         kelvin_per_gb_per_s_write: write.map(|(value, _)| value),

@@ -10,7 +10,6 @@
 
 use measure::Seed;
 
-use super::air::AirCourse;
 use super::data::ThermalData;
 use super::shape::{Shape, TAUS, Weights, tau_s};
 use crate::posterior::{Draws, least};
@@ -49,9 +48,8 @@ const RISE: usize = 0;
 const RATIO: usize = 1;
 const FLOOR: usize = 2;
 const WARM: usize = 3;
-/// ... what the air did, those of the weights, and of a bent drive two more.
-const AIR: usize = 4;
-const SHAPE: usize = 5;
+/// ... those of the weights, and of a bent drive two more.
+const SHAPE: usize = 4;
 
 /// One drive that the readings allow.
 #[derive(Clone, Debug)]
@@ -64,11 +62,8 @@ pub(super) struct PoleDrive {
     weights: Weights,
     /// ... and as a sensor shows it that follows late.
     seen: Weights,
-    /// Temperature without load, in kelvins: the mean of the run, and the least.
+    /// Temperature without load, in kelvins.
     pub floor_k: f64,
-    pub least_floor_k: f64,
-    /// By how much a unit of what the air did warms it.
-    air: f64,
     /// Whether it has a time constant of an hour, which no usual load shows.
     pub slow: bool,
 }
@@ -142,8 +137,6 @@ struct Passed {
     bent: [f64; 2],
     /// What is left of a kelvin from before the run.
     left: f64,
-    /// What the air did, over its mean: kelvins of a recorded one, the share of a drift.
-    air: f64,
 }
 
 struct PoleModel<'a> {
@@ -184,22 +177,14 @@ impl<'a> PoleModel<'a> {
         let read_k = rise_k / (ratio * self.mean[0] + self.mean[1]);
         let logit = |op: usize| theta.get(self.bent_at() + op);
         let (weights, seen) = self.shape.weights(shape);
-        let air = self.data.air.share(theta[AIR]);
         PoleDrive {
             gain_k: [ratio * read_k, read_k],
             bent: [0, 1].map(|op| logit(op).map_or(0.0, |logit| 1.0 / (1.0 + (-logit).exp()))),
             weights,
             seen,
             floor_k: theta[FLOOR],
-            least_floor_k: theta[FLOOR] + self.least_air(air),
-            air,
             slow: self.shape == Shape::Slow,
         }
-    }
-
-    /// How much cooler than its mean the air was at least, where a unit of what it did warms the drive by so much.
-    fn least_air(&self, air: f64) -> f64 {
-        self.passed.iter().map(|at| air * at[0].air).fold(0.0, f64::min)
     }
 
     /// Where the parameters of a bent drive are.
@@ -233,7 +218,6 @@ impl<'a> PoleModel<'a> {
         missed.push(off(theta[FLOOR], (self.data.readings[0].1, FLOOR_SD_K.hypot(self.data.warm_k))));
         let warm_sd_k = WARM_SD_K.hypot(self.data.rising_k).hypot(self.data.warm_k);
         missed.push(off(theta[WARM], (0.0, warm_sd_k)));
-        missed.push(theta[AIR]);
         let shape = theta[SHAPE..].iter().zip(&self.shape_prior);
         missed.extend(shape.map(|(value, prior)| off(*value, *prior)));
         missed.extend(theta[self.bent_at()..].iter().map(|logit| off(*logit, LOGIT_BENT)));
@@ -261,7 +245,7 @@ impl<'a> PoleModel<'a> {
         let gain = |op: usize| if fastest(op) > 0.0 { (rise_k / fastest(op)).ln() } else { LN_GAIN.0 };
         let (write, read) = (gain(0), gain(1));
         let rise = (write.exp() * self.mean[0] + read.exp() * self.mean[1]).ln();
-        let mut start = vec![rise, write - read, self.data.readings[0].1, 0.0, 0.0];
+        let mut start = vec![rise, write - read, self.data.readings[0].1, 0.0];
         start.extend(self.shape_prior.iter().map(|(mean, _)| *mean));
         start.extend(if self.bent { &[LOGIT_BENT.0; 2][..] } else { &[] });
         start
@@ -273,7 +257,7 @@ impl<'a> PoleModel<'a> {
         };
         let rise = drive.seen.iter().map(|(place, weight)| {
             let at = &at[*place];
-            weight * (load(at, 0) + load(at, 1) + warm_k * at.left + drive.air * at.air)
+            weight * (load(at, 0) + load(at, 1) + warm_k * at.left)
         });
         drive.floor_k + rise.sum::<f64>()
     }
@@ -330,22 +314,8 @@ fn passed(data: &ThermalData, early_s: f64) -> Vec<[Passed; TAUS]> {
                 at[i].left = (-t_s / tau_s).exp();
             }
         }
-        air(data, tau_s, passed.iter_mut().map(|at| &mut at[i].air));
     }
     passed
-}
-
-/// What the air did for each reading, through a low-pass: a case takes it in as it takes in heat.
-fn air<'a>(data: &ThermalData, tau_s: f64, at: impl Iterator<Item = &'a mut f64>) {
-    let times = at.zip(&data.readings);
-    match &data.air {
-        AirCourse::Recorded(cells) => {
-            let mean_k = cells.iter().sum::<f64>() / cells.len() as f64;
-            let passed = LowPass::new(cells, tau_s, data.cell_s);
-            times.for_each(|(air, (t_s, _))| *air = passed.at(*t_s) - mean_k);
-        }
-        AirCourse::Unknown { span_s, .. } => times.for_each(|(air, (t_s, _))| *air = t_s / span_s - 0.5),
-    }
 }
 
 /// Speed through a first-order lag; exact for constant speed within a cell.

@@ -1,9 +1,9 @@
 //! Two time constants that come nearest to how a drive heats: what people ask for.
 
-/// Time constants that are tried, in seconds: steps of a sixteenth, from a second to two hours.
-const FIRST_S: f64 = 1.0;
+/// Time constants that are tried, in seconds: steps of a sixteenth.
+const FIRST_S: f64 = 2.0;
 const RATIO: f64 = 1.06;
-const TRIED: usize = 154;
+const TRIED: usize = 118;
 /// Closer together than this, the two are one.
 const APART: f64 = 1.5;
 /// Moments at which they are held against the drive, even in the logarithm from a second to an hour.
@@ -29,13 +29,6 @@ pub fn two_time_constants(risen: impl Fn(f64) -> f64) -> [f64; 2] {
         }
     }
     best.0
-}
-
-/// Whether a fast and a slow one, in seconds, are neither the first nor the last of those that are tried: beyond an end of the search may lie
-/// what was looked for.
-pub(super) fn are_within_search(fast_s: f64, slow_s: f64) -> bool {
-    let last_s = FIRST_S * RATIO.powi(TRIED as i32 - 1);
-    fast_s > FIRST_S * RATIO.sqrt() && slow_s < last_s / RATIO.sqrt()
 }
 
 /// Sum of squares that the best split between two curves leaves.

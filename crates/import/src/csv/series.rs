@@ -132,16 +132,13 @@ fn is_of_time_before(starts: &[f64], known: &[usize], step_s: f64, row_s: f64) -
     known.len() >= LEAST_VALUES && 2.0 * first_s >= step_s && (first_s + row_s - step_s).abs() < 1.5 * row_s
 }
 
-/// The air around the drive: its readings, and, unless the file states it as a fact, their median.
+/// The air around the drive, unless the file states it as a fact: the median of its readings.
 fn add_ambient(table: &CsvTable, trace: &mut Trace) {
-    let Some(readings) = table.column(AMBIENT) else { return };
-    for (t_s, celsius) in table.times().zip(readings).filter(|(_, celsius)| !celsius.is_nan()) {
-        trace.ambient.push(instant(t_s), kelvin_from_celsius(*celsius, false));
-    }
     if trace.facts.ambient_k.is_some() {
         return;
     }
-    let mut celsius: Vec<f64> = readings.iter().copied().filter(|celsius| !celsius.is_nan()).collect();
+    let readings = table.column(AMBIENT).into_iter().flatten().filter(|celsius| !celsius.is_nan());
+    let mut celsius: Vec<f64> = readings.copied().collect();
     celsius.sort_unstable_by(f64::total_cmp);
     let Some(middle) = celsius.get(celsius.len() / 2) else { return };
     trace.facts.ambient_k = Some(kelvin_from_celsius(*middle, false));
