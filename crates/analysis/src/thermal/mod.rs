@@ -16,6 +16,7 @@ pub use self::two::two_time_constants;
 
 use self::data::ThermalData;
 use self::poles::PoleDrive;
+use self::two::are_within_search;
 use crate::cause::heat::Heat;
 use crate::findings::{Caveat, Thermal};
 use trace::Trace;
@@ -70,8 +71,11 @@ pub(crate) fn thermal(trace: &Trace, heat: &Heat, unread: f64) -> (Thermal, Opti
         .iter()
         .flat_map(|drive| [false, true].map(|seen| two_time_constants(|t_s| drive.risen(t_s, seen))));
     let pairs: Vec<[f64; 2]> = pairs.collect();
-    let tau = |i: usize| blurred(self::range(pairs.iter().map(|pair| pair[i])), TAU_BLUR);
+    let tau = |i: usize| self::range(pairs.iter().map(|pair| pair[i]));
     let taus = (2 * usual.len() >= drives.len()).then(|| [tau(0), tau(1)]);
+    // An interval that ends with the search has one end only.
+    let taus = taus.filter(|[(_, low, _), (.., high)]| are_within_search(*low, *high));
+    let taus = taus.map(|taus| taus.map(|tau| blurred(tau, TAU_BLUR)));
     let taus = taus.filter(|taus| taus.iter().all(|(_, low, high)| *high <= TAU_KNOWN * low));
     let thermal = Thermal {
         kelvin_per_gb_per_s_write: write.map(|(value, _)| value),

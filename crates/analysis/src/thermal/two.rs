@@ -31,6 +31,13 @@ pub fn two_time_constants(risen: impl Fn(f64) -> f64) -> [f64; 2] {
     best.0
 }
 
+/// Whether a fast and a slow one, in seconds, are neither the first nor the last of those that are tried: beyond an end of the search may lie
+/// what was looked for.
+pub(super) fn are_within_search(fast_s: f64, slow_s: f64) -> bool {
+    let last_s = FIRST_S * RATIO.powi(TRIED as i32 - 1);
+    fast_s > FIRST_S * RATIO.sqrt() && slow_s < last_s / RATIO.sqrt()
+}
+
 /// Sum of squares that the best split between two curves leaves.
 fn misfit(risen: &[f64; MOMENTS], fast: &[f64; MOMENTS], slow: &[f64; MOMENTS]) -> f64 {
     let (mut across, mut square) = (0.0, 0.0);
