@@ -368,9 +368,8 @@ fn held_k(heat: &Heat, pieces: &[Piece], all: &[Judged], judged: &Judged) -> Opt
 /// came back, or the load ended: these hold some of what is beside them.
 fn gave_way(pieces: &[Piece], all: &[Judged], judged: &Judged) -> bool {
     let middle_s = middle_s(pieces, all, judged);
-    let edge =
-        |own: &usize| pieces[*own].slices <= 1 && (*own == judged.drop.first || *own == judged.drop.last);
-    let inner: Vec<usize> = judged.drop.own.iter().copied().filter(|own| !edge(own)).collect();
+    let inner: Vec<usize> =
+        judged.drop.own.iter().copied().filter(|own| !is_edge(pieces, judged, *own)).collect();
     let (early, late): (Vec<usize>, Vec<usize>) =
         inner.iter().partition(|own| pieces[**own].start_s < middle_s);
     let lasting = |own: &&usize| **own == judged.drop.first || pieces[**own].span_s() >= LEVEL_S;
@@ -382,6 +381,11 @@ fn gave_way(pieces: &[Piece], all: &[Judged], judged: &Judged) -> bool {
         .before
         .is_some_and(|before| late <= GAVE_WAY * before && early - late >= GAVE_WAY_LATER * (before - late));
     late <= GAVE_WAY * early || of_all
+}
+
+/// Whether a piece of a drop is the row in which it fell or came back: it holds some of what is beside it.
+fn is_edge(pieces: &[Piece], judged: &Judged, own: usize) -> bool {
+    pieces[own].slices <= 1 && (own == judged.drop.first || own == judged.drop.last)
 }
 
 fn middle_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {

@@ -63,11 +63,12 @@ impl<'a> Starts<'a> {
         stretches: &'a [Stretch],
         pieces: &'a [Piece],
     ) -> Self {
-        let mut fastest = fastest_alike(trace, stretches, pieces);
+        let loads = loads(trace);
+        let mut fastest = fastest_alike(trace, &loads, stretches, pieces);
         for (fastest, phase) in fastest.iter_mut().zip(&trace.phases) {
             *fastest = others.full_bytes_per_s(phase).map_or(*fastest, |full| full.max(*fastest));
         }
-        let cooler = CoolerSpeeds::new(heat, stretches, pieces, loads(trace));
+        let cooler = CoolerSpeeds::new(heat, stretches, pieces, loads);
         Self { trace, others, heat, stretches, pieces, cooler, fastest, held_on: BTreeMap::new() }
     }
 
@@ -84,9 +85,8 @@ impl<'a> Starts<'a> {
         let held_on = self.held_on.contains_key(&first.stretch);
         // A load may begin slowly, or in a row that is in part without it: it began slow if it was so after that as well.
         let next = pieces.get(1).filter(|_| is_ramp(first) && !held_on);
-        let begins = next.map_or(first.level, |next| next.level.max(first.level));
-        let begun = next.filter(|next| next.level >= first.level).unwrap_or(first);
-        let is_slow = known > FASTER_ELSEWHERE * begins && !self.reaches(begun, known);
+        let begins = next.filter(|next| next.level >= first.level).unwrap_or(first);
+        let is_slow = known > FASTER_ELSEWHERE * begins.level && !self.reaches(begins, known);
         if is_slow && !self.rises_warm(pieces, known) {
             return DropStart::Known(known);
         }
@@ -274,8 +274,8 @@ fn mixes(trace: &Trace) -> Vec<Option<usize>> {
 
 /// For each phase, the fastest piece of the same load anywhere in the run, in bytes per second; 0 where the log does not say what was asked
 /// and loads begin at anything: then a host's jobs ask for more and for less.
-fn fastest_alike(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<f64> {
-    let (loads, mut fastest) = (loads(trace), BTreeMap::new());
+fn fastest_alike(trace: &Trace, loads: &[LoadKey], stretches: &[Stretch], pieces: &[Piece]) -> Vec<f64> {
+    let mut fastest = BTreeMap::new();
     let mut begins: BTreeMap<LoadKey, Vec<f64>> = BTreeMap::new();
     let mut before = None;
     // The only row of a load that was told by its data may hold some of the next one.

@@ -1,6 +1,6 @@
 //! Whether speed followed the temperature, as a regulator's does, or fell to a fixed lower speed.
 
-use super::{GAVE_WAY_LATER, HELD_K, HELD_S, ONE_LEVEL, alone_until_s, gave_way, variations};
+use super::{GAVE_WAY_LATER, HELD_K, HELD_S, ONE_LEVEL, alone_until_s, gave_way, is_edge, variations};
 use crate::cause::Judged;
 use crate::cause::heat::Heat;
 use crate::segment::{LEVEL_S, Piece, Stretch, median, median_and_deviation};
@@ -46,9 +46,7 @@ pub(super) fn followed(
 /// Whether speed stood at several levels. The rows in which it fell and came back hold some of what is beside them, and a dip from a level back to
 /// it is none of its own.
 fn several(pieces: &[Piece], judged: &Judged) -> bool {
-    let edge =
-        |own: &usize| pieces[*own].slices <= 1 && (*own == judged.drop.first || *own == judged.drop.last);
-    let own = judged.drop.own.iter().filter(|own| !edge(own)).map(|own| &pieces[*own]);
+    let own = judged.drop.own.iter().filter(|own| !is_edge(pieces, judged, **own)).map(|own| &pieces[*own]);
     let mut lasting: Vec<&Piece> = own.filter(|piece| piece.span_s() >= LEVEL_S).collect();
     lasting.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
     let is_dip = |at: usize| {
