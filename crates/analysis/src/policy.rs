@@ -293,15 +293,15 @@ fn until_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {
 /// works.
 fn alone_until_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {
     let until_s = until_s(pieces, all, judged);
-    let Some(last) = judged.drop.own.last().filter(|last| **last < judged.drop.last) else { return until_s };
-    let later = &all[all.partition_point(|other| other.drop.first <= *last)..];
+    let last = judged.drop.last_own();
+    let later = &all[all.partition_point(|other| other.drop.first <= last)..];
     let hotter = later.first().is_some_and(|other| {
         let by_k = other.crossed_k.zip(judged.crossed_k).map(|(other, own)| other - own);
         other.drop.first <= judged.drop.last
             && other.verdict.conclusion.is_heat()
             && by_k.is_some_and(|k| k > ONE_THRESHOLD_K)
     });
-    if hotter { until_s.min(pieces[*last].end_s) } else { until_s }
+    if hotter { until_s.min(pieces[last].end_s) } else { until_s }
 }
 
 /// Whether most drops show by themselves that they were released cooler than they began: bursts hold a temperature.

@@ -157,7 +157,7 @@ impl Case<'_> {
 
     /// When it was last at its own speed, in seconds: what falls further and stays there hides whether heat lets go of the rest.
     pub(super) fn own_end_s(&self) -> f64 {
-        self.drop.own.last().map_or(self.end_s(), |last| self.pieces[*last].end_s)
+        self.pieces[self.drop.last_own()].end_s
     }
 
     /// A part of it, from one share of its length to another, in seconds.

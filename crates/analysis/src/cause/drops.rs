@@ -58,6 +58,11 @@ pub(crate) struct SpeedDrop {
 pub(super) const LEAST_SLICES: usize = 4;
 
 impl SpeedDrop {
+    /// The last piece at a speed of its own: the last of all, unless it ends in a further drop.
+    pub fn last_own(&self) -> usize {
+        self.own.last().copied().unwrap_or(self.last)
+    }
+
     /// The longest of its pieces, where it shows one even speed.
     pub(super) fn stands<'a>(&self, pieces: &'a [Piece]) -> Option<&'a Piece> {
         let own = self.own.iter().map(|at| &pieces[*at]);

@@ -21,20 +21,26 @@ pub(super) fn join(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piece
     for index in 0..judged.len() {
         judged[index].continues =
             in_bursts[index] || continues(&judged[..index], &judged[index], stretches, pieces);
-        if judged[index].continues {
-            join_outer(judged, index, pieces);
-        }
     }
+    give_pieces(judged, pieces);
 }
 
-/// Gives the pieces of a drop that only goes on with what its outer one began to that one.
-fn join_outer(judged: &mut [Judged], index: usize, pieces: &[Piece]) {
-    let Some(outer) = judged[index].drop.inside.map(|_| outermost(judged, index)) else { return };
-    let joined = std::mem::take(&mut judged[index].drop.own);
-    let outer = &mut judged[outer];
-    outer.drop.own.extend(joined);
-    outer.drop.level = median_speed(pieces, &outer.drop.own);
-    outer.strength = strength(&outer.drop);
+/// Gives the pieces of drops that only go on with what their outer one began to that one, in their order.
+fn give_pieces(judged: &mut [Judged], pieces: &[Piece]) {
+    let mut joined: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for index in 0..judged.len() {
+        if judged[index].continues && judged[index].drop.inside.is_some() {
+            let outer = outermost(judged, index);
+            joined.entry(outer).or_default().append(&mut judged[index].drop.own);
+        }
+    }
+    for (outer, more) in joined {
+        let outer = &mut judged[outer];
+        outer.drop.own.extend(more);
+        outer.drop.own.sort_unstable();
+        outer.drop.level = median_speed(pieces, &outer.drop.own);
+        outer.strength = strength(&outer.drop);
+    }
 }
 
 /// The drop whose cause holds for one inside it that goes on with it.

@@ -47,8 +47,7 @@ pub(super) fn followed(
 /// it is none of its own.
 fn several(pieces: &[Piece], judged: &Judged) -> bool {
     let own = judged.drop.own.iter().filter(|own| !is_edge(pieces, judged, **own)).map(|own| &pieces[*own]);
-    let mut lasting: Vec<&Piece> = own.filter(|piece| piece.span_s() >= LEVEL_S).collect();
-    lasting.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    let lasting: Vec<&Piece> = own.filter(|piece| piece.span_s() >= LEVEL_S).collect();
     let is_dip = |at: usize| {
         let (Some(before), Some(after)) =
             (at.checked_sub(1).and_then(|at| lasting.get(at)), lasting.get(at + 1))

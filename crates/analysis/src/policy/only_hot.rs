@@ -39,16 +39,20 @@ const WHOLE_K: f64 = 1.0;
 pub(super) fn paused_hot(trace: &Trace, heat: &Heat, hottest_k: f64) -> bool {
     let stopped = |load: &[Phase]| {
         let [before, pause, after] = load else { return false };
-        let at = heat.within(pause.start_s - heat.period_s, pause.start_s + LATE_S);
-        let at_k = at.iter().map(|p| p.value).fold(0.0, f64::max);
-        let then_k = heat.nearest_k(pause.end_s);
         pause.op == SegmentOp::Idle
             && pause.inferred
             && before.op == after.op
-            && at_k >= HOT_K.max(hottest_k - WENT_ON_K)
-            && then_k.is_some_and(|then_k| then_k <= at_k - WENT_ON_K)
+            && cooled_from_k(heat, (pause.start_s, pause.end_s))
+                .is_some_and(|at_k| at_k >= HOT_K.max(hottest_k - WENT_ON_K))
     };
     trace.phases.windows(3).any(stopped)
+}
+
+/// The temperature at which a pause began, in kelvins, if the drive was cooler when it ended: from when to when it lasted, in seconds.
+fn cooled_from_k(heat: &Heat, (from_s, to_s): (f64, f64)) -> Option<f64> {
+    let at = heat.within(from_s - heat.period_s, from_s + LATE_S);
+    let at_k = at.iter().map(|reading| reading.value).fold(0.0, f64::max);
+    heat.nearest_k(to_s).is_some_and(|then_k| then_k <= at_k - WENT_ON_K).then_some(at_k)
 }
 
 /// Whether loads of a log that does not say what was asked for ended at one temperature, the hottest, however long they had lasted: a drive
@@ -77,13 +81,10 @@ pub(super) fn ended_alike(trace: &Trace, heat: &Heat, hottest_k: f64) -> bool {
 /// load lasted, and until when the pause after it, in seconds.
 fn ended_hottest(heat: &Heat, (from_s, to_s, until_s): (f64, f64, f64), hottest_k: f64) -> bool {
     let step_k = heat.hides_k().max(WHOLE_K);
-    let at = heat.within(to_s - heat.period_s, to_s + LATE_S);
-    let at_k = at.iter().map(|reading| reading.value).fold(0.0, f64::max);
     let before_k = heat.nearest_k(to_s - (to_s - from_s) * STILL_RISES);
-    let then_k = heat.nearest_k(until_s);
-    at_k >= hottest_k - step_k
-        && before_k.is_some_and(|before_k| before_k <= at_k - step_k)
-        && then_k.is_some_and(|then_k| then_k <= at_k - WENT_ON_K)
+    cooled_from_k(heat, (to_s, until_s))
+        .zip(before_k)
+        .is_some_and(|(at_k, before_k)| at_k >= hottest_k - step_k && before_k <= at_k - step_k)
 }
 
 /// Whether a load whose log does not say what was asked for paused again and again, for rows as long as the cycles of a thermostat, and not
