@@ -15,7 +15,8 @@
 //!   policy let go.
 //! - A load that is slow from its beginning is asked for where the same load ran faster in the run, or
 //!   where TMT1 is known and the temperature stood at it for the first minute.
-//! - A stop that lasts until the load ends is not asked for where the log has no phases.
+//! - Where the log has no phases, a stop is not asked for if it lasts until the load ends, nor, unless counters or settings show it, before
+//!   three episodes have begun: a host pauses as well.
 //! - Heat can be told from other causes where [`heat_shows`]; other slow stretches in which heat acts are not asked for.
 //! - *Undecided*: slow stretches in loads with a moving composite whose cause neither [`heat_shows`] nor [`other_cause`] says the
 //!   log decides. To leave the cause open is right there, and so is the true one; any other is wrong.
@@ -39,6 +40,8 @@ const OVER: f64 = 0.97;
 const LEAST_LOSS: f64 = 0.08;
 /// A further policy is asked for where it leaves less than this of what was left.
 const FURTHER: f64 = 0.75;
+/// A load that moves less than this share has stopped.
+const STOPPED: f64 = 0.005;
 const SHORTEST_S: f64 = 3.0;
 const WITHIN_S: f64 = 3.0;
 /// Below this no drive was seen to protect itself: 60 °C.
@@ -243,9 +246,11 @@ impl<'a> Of<'a> {
         let at_start = from < phase.0 + self.shortest;
         let set_in = self.set_in(from, phase.0);
         let like_cache = self.like_full_cache(phase, from, to, left);
-        let shows = set_in.1.is_some_and(|source| heat_shows(self, source, (from, to), like_cache));
-        // Without phases a stop up to the end of a load goes over into the pause after it.
-        let paused = !self.recipe.logging.phases_known && left < 0.005 && to + self.shortest > phase.1;
+        // Without phases a stop looks like a pause of the host's, and up to the end of a load it goes over into one.
+        let like_pause = !self.recipe.logging.phases_known && left < STOPPED;
+        let like_other = like_cache || like_pause;
+        let shows = set_in.1.is_some_and(|source| heat_shows(self, source, (from, to), like_other));
+        let paused = like_pause && to + self.shortest > phase.1;
         let known = (!at_start || self.known_slow(phase, from, to)) && !paused;
         if like_cache && !shows && !at_start && self.visible(left) {
             let cause = heat_cause(self, set_in.1, from, to);
@@ -439,9 +444,9 @@ pub(crate) fn composite_usable(logging: &Logging) -> bool {
 /// - counters that are seen to move, and the policy moves them;
 /// - settings and a moving composite, and the host's threshold or 70 °C and more;
 /// - any moving temperature, and at least three episodes began within loads;
-/// - any moving temperature, a full cache does not look the same, and it was 70 °C or hotter, or the temperature was held
+/// - any moving temperature, neither a full cache nor a pause of the host's looks the same, and it was 70 °C or hotter, or the temperature was held
 ///   within 2.5 K for a minute from the onset on (of foreign drives, whose cases are slow, only by what follows the temperature).
-fn heat_shows(of: &Of<'_>, source: Source, (from, to): (usize, usize), like_cache: bool) -> bool {
+fn heat_shows(of: &Of<'_>, source: Source, (from, to): (usize, usize), like_other: bool) -> bool {
     let logging = &of.recipe.logging;
     if counts(of) && source != Source::Vendor {
         return true;
@@ -455,7 +460,7 @@ fn heat_shows(of: &Of<'_>, source: Source, (from, to): (usize, usize), like_cach
     let minute = from..from + (60.0 / STEP_S) as usize;
     let follows = of.recipe.world.as_ref().is_none_or(World::follows);
     let held = follows && minute.end <= to && minute.clone().all(|i| (steps[i].temp_k - temp_k).abs() <= 2.5);
-    set || of.seen_to_begin >= 3 || (!like_cache && (temp_k >= USUAL_LIMIT_K || held))
+    set || of.seen_to_begin >= 3 || (!like_other && (temp_k >= USUAL_LIMIT_K || held))
 }
 
 /// Whether the log shows counters that move.
