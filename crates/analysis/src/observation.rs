@@ -9,6 +9,18 @@ use trace::HostThreshold;
 use crate::cause::rule::Rule;
 use crate::findings::SegmentOp;
 
+/// What the likeliest explanation of all drops together takes one for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExplainedAs {
+    /// Heat, whatever threshold.
+    Heat,
+    /// A full write cache.
+    FullCache,
+    /// Neither of them.
+    Neither,
+}
+
 /// Something that was observed. Where a temperature has no other name, it is the one at the beginning of the stretch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -175,9 +187,9 @@ pub enum Observation {
         within: usize,
         thermal: usize,
     },
-    /// All drops of the run together may be explained so that this one is something else, with this probability; 0 where all that is
-    /// likely agrees on it.
-    OtherwiseExplained { probability: f64 },
+    /// Explanations of all drops of the run together in which this one is not what it is by the likeliest of them have this probability; 0
+    /// where all that is likely agrees on it.
+    OtherwiseExplained { probability: f64, than: ExplainedAs },
     /// The drive was throttled already, and by so much hotter than where that began.
     HotterWhileThrottled { by_k: f64 },
     /// Within it another of heat began, so much hotter.

@@ -59,7 +59,7 @@ pub(super) const LEAST_SLICES: usize = 4;
 
 impl SpeedDrop {
     /// The last piece at a speed of its own: the last of all, unless it ends in a further drop.
-    pub fn last_own(&self) -> usize {
+    pub(crate) fn last_own(&self) -> usize {
         self.own.last().copied().unwrap_or(self.last)
     }
 

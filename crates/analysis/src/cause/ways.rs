@@ -3,7 +3,7 @@
 use super::crossing::Standing;
 use super::evidence::kinds;
 use super::likelihood::Shares;
-use crate::observation::Observation;
+use crate::observation::{ExplainedAs, Observation};
 
 /// What a likelihood is off by in each drop, as a logarithm, for all that is not modelled. By the drops of 262 runs that heat slowed down
 /// and of 15 that it was taken for, all by others' simulators: nine of ten of the first are likelier by more than 0.5 a drop, and eight
@@ -101,13 +101,18 @@ pub(super) fn otherwise(
     });
     let matters = of_all.iter().zip(&of_told).any(|(all, told)| (all - told).abs() > MATTERS);
     let row = std::array::from_fn(|s| ((of_all[s] + NONE) / (of_told[s] + NONE)).ln());
-    (probability >= TOLD || matters).then_some((Observation::OtherwiseExplained { probability }, row))
+    let than = class(&of_told);
+    (probability >= TOLD || matters).then_some((Observation::OtherwiseExplained { probability, than }, row))
 }
 
-/// What a drop is most likely: heat, a full cache, or anything else.
-fn class(shares: &Shares) -> usize {
-    let of = kinds(shares);
-    (0..of.len()).max_by(|a, b| of[*a].total_cmp(&of[*b])).unwrap_or(0)
+/// What a drop is most likely.
+fn class(shares: &Shares) -> ExplainedAs {
+    let [heat, cache, other] = kinds(shares);
+    match () {
+        () if other > heat.max(cache) => ExplainedAs::Neither,
+        () if cache > heat => ExplainedAs::FullCache,
+        () => ExplainedAs::Heat,
+    }
 }
 
 #[cfg(test)]
@@ -137,13 +142,13 @@ mod test {
     fn ways_that_agree_on_a_drop_are_one_explanation_of_it() {
         let ways = [way(3.0, 0.0, false, 0.9), way(3.0, 0.0, false, 0.7), way(1.0, 0.0, false, 0.1)];
         let other = otherwise(&ways, &[1.0, 1.0, 0.2], 0, 0);
-        let Some((Observation::OtherwiseExplained { probability }, row)) = other else { panic!("none") };
+        let Some((Observation::OtherwiseExplained { probability, .. }, row)) = other else { panic!("none") };
         assert!((probability - 0.2 / 2.2).abs() < 1e-9, "{probability}");
         // One that is less sure of it counts, though.
         let mean = (0.9 + 0.7 + 0.2 * 0.1) / 2.2;
         assert!((row[0] - (mean / 0.9f64).ln()).abs() < 1e-9, "{row:?}");
         let agreed = otherwise(&ways[..2], &[1.0, 1.0], 0, 0);
-        let none = |seen: &Observation| matches!(seen, Observation::OtherwiseExplained { probability } if *probability <= 0.0);
+        let none = |seen: &Observation| matches!(seen, Observation::OtherwiseExplained { probability, .. } if *probability <= 0.0);
         assert!(agreed.is_some_and(|(seen, _)| none(&seen)));
         assert!(
             otherwise(&[way(3.0, 0.0, false, 0.9), way(2.0, 0.0, false, 0.9)], &[1.0, 0.4], 0, 0).is_none()
@@ -161,7 +166,7 @@ mod test {
         let (seen, row) = otherwise(&ways, &odds, told, 0).expect("another explanation");
         let of_all = odds[told] / (odds[0] + odds[told]);
         assert!(
-            matches!(seen, Observation::OtherwiseExplained { probability } if (probability - 1.0 + of_all).abs() < 1e-9)
+            matches!(seen, Observation::OtherwiseExplained { probability, .. } if (probability - 1.0 + of_all).abs() < 1e-9)
         );
         let heat = 0.9 * row[0].exp() / (0.9 * row[0].exp() + 0.1 * row[4].exp());
         assert!((heat - 0.9 * of_all).abs() < 1e-3, "{heat}");

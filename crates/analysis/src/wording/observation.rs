@@ -4,7 +4,7 @@ use measure::{Bytes, BytesPerSec};
 
 use super::degrees;
 use crate::findings::{Event, SegmentOp, WeighedObservation};
-use crate::observation::Observation;
+use crate::observation::{ExplainedAs, Observation};
 
 /// What lowers the log odds by less than this speaks neither for nor against: a hundredth of the odds.
 const LEAST_AGAINST: f64 = 0.01;
@@ -322,11 +322,16 @@ pub fn observation(seen: &Observation) -> String {
             let others = others(*drops, *within);
             format!("Speed fell to the same value in {others}; {}.", of_them(*thermal, drops + within))
         }
-        Seen::OtherwiseExplained { probability } if *probability < LEAST_TOLD => {
+        Seen::OtherwiseExplained { probability, .. } if *probability < LEAST_TOLD => {
             "All likely explanations of the drops of this run together agree on this one.".to_owned()
         }
-        Seen::OtherwiseExplained { probability } => format!(
-            "Explanations of all drops of this run together in which this one has another cause have a probability of {:.1} %.",
+        Seen::OtherwiseExplained { probability, than } => format!(
+            "Explanations of all drops of this run together in which this one {} have a probability of {:.1} %.",
+            match than {
+                ExplainedAs::Heat => "is not heat",
+                ExplainedAs::FullCache => "is not a full SLC cache",
+                ExplainedAs::Neither => "is heat or a full SLC cache",
+            },
             probability * 100.0
         ),
         Seen::LeftAnything { low_bytes_per_s, high_bytes_per_s, .. } => format!(

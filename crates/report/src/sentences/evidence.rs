@@ -131,6 +131,7 @@ pub(super) fn write_cache(event: &Event) -> Option<String> {
 #[cfg(test)]
 mod test {
     use super::*;
+    use analysis::observation::ExplainedAs;
     use trace::HostThreshold::{Tmt1, Tmt2};
 
     fn event(cause: Cause, observations: &[(Observation, f64)]) -> Event {
@@ -172,7 +173,7 @@ mod test {
     #[test]
     fn what_is_known_of_an_undetermined_drop_is_told_as_it_is() {
         let seen = [
-            (Observation::OtherwiseExplained { probability: 0.005 }, 0.03),
+            (Observation::OtherwiseExplained { probability: 0.005, than: ExplainedAs::Heat }, 0.03),
             (Observation::StayedAsHot { temp_k: 353.0, late_k: 353.0 }, -0.6),
             (Observation::CounterStill { threshold: Tmt1, has_counted: false }, 0.2),
         ];

@@ -274,8 +274,20 @@ fn lengths(block: &Block<'_>, dips: &[&Event]) -> String {
     };
     let [short, long] = [shortest, longest].map(format::seconds);
     let span = if short == long { short } else { format!("{short} to {long}") };
-    let share = format::percent((spans_s.iter().sum::<f64>() / (end_s - start_s)).min(1.0));
+    let spans = dips.iter().zip(&spans_s).map(|(dip, span_s)| (dip.t_s, (dip.t_s + span_s).min(end_s)));
+    let share = format::percent((covered_s(spans.collect()) / (end_s - start_s)).min(1.0));
     format!(", {span} long, {share} of the time")
+}
+
+/// How long it was one of these times, each from when to when: a dip may lie within another one.
+fn covered_s(mut spans: Vec<(f64, f64)>) -> f64 {
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut sum_s, mut until_s) = (0.0, f64::NEG_INFINITY);
+    for (from_s, to_s) in spans {
+        sum_s += (to_s - from_s.max(until_s)).max(0.0);
+        until_s = until_s.max(to_s);
+    }
+    sum_s
 }
 
 /// "Reads: throttled from 374 s and 80 °C on, 3.00 GB/s to 2.40 GB/s (80 %)."
