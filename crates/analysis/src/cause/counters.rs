@@ -16,6 +16,9 @@ const OWN_INSTEAD: f64 = 0.6;
 const COUNTS_ONCE: f64 = -1.2;
 /// A drive that is throttled counts nearly every second, and this share of them where only a row at an edge was.
 const HARDLY_COUNTED: f64 = 0.05;
+const NEARLY_ALL: f64 = 0.9;
+/// What it weighs that a drive counts a load that begins slow as throttled throughout, which leaves little doubt of its own.
+const COUNTED_ALL: f64 = 7.0;
 
 /// Weighs what they did around the beginning of a drop, and while it lasted.
 pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
@@ -36,6 +39,9 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
             }
             Some(_) => match uncounted_s(case, threshold) {
                 Some(span_s) => (Observation::NotCountedMeanwhile { threshold, span_s }, -4.0),
+                None if case.drop.at_start && counted_throughout(case, threshold) => {
+                    (Observation::CounterMoved { threshold }, COUNTED_ALL)
+                }
                 None => (Observation::CounterMoved { threshold }, 3.5),
             },
             None => continue,
@@ -56,6 +62,19 @@ fn uncounted_s(case: &Case, threshold: HostThreshold) -> Option<f64> {
     let span_s = case.span_s() - 2.0 * off_s;
     let still = meanwhile.is_some_and(|s| s as f64 <= HARDLY_COUNTED * span_s);
     (counts && still && span_s >= COUNTED_WITHIN_S).then_some(span_s)
+}
+
+/// Whether the drive counted nearly every second of a drop as throttled at a threshold, and at least half of its time at full speed not.
+pub(super) fn counted_throughout(case: &Case, threshold: HostThreshold) -> bool {
+    let counted_s =
+        |from_s: f64, to_s: f64| case.heat.counted_at(threshold, from_s, to_s).1.map(|s| s as f64);
+    let off_s = 2.0 * case.heat.counter_period_s();
+    let meanwhile_s = counted_s(case.start_s(), case.end_s());
+    let end_s = case.trace.end_s();
+    let not_s = counted_s(0.0, end_s).map(|s| end_s - s);
+    case.span_s() >= COUNTED_WITHIN_S
+        && meanwhile_s.is_some_and(|s| s >= NEARLY_ALL * (case.span_s() - off_s))
+        && not_s.is_some_and(|s| s >= case.history.full_speed_s((case.op, false)) / 2.0)
 }
 
 /// Whether a drop lies in another one whose throttling the drive still counts, in seconds: it may only have gone further.

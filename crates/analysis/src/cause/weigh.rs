@@ -317,7 +317,12 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) -> [Option<Hos
                 (Observation::AwayFromThreshold { threshold, temp_k, set_k }, near)
             };
             // A drive that counts knows better than a reading.
-            let least = if counters::counted(case, threshold) { COUNTED_PER_K } else { ASTRAY_PER_K };
+            let least = match counters::counted(case, threshold) {
+                // A load that begins throttled may do so anywhere above where the threshold lets go.
+                true if case.drop.at_start && counters::counted_throughout(case, threshold) => ANYWHERE_PER_K,
+                true => COUNTED_PER_K,
+                false => ASTRAY_PER_K,
+            };
             let per_k = per_k.max(least);
             let weight = (per_k / ANYWHERE_PER_K).ln();
             evidence.weigh(seen, &[(suspect, weight), own(suspect, weight)]);
