@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::Judged;
+use super::case::OTHER_THRESHOLD_K;
 use super::evidence::{Conclusion, Suspect};
 use super::heat::{Heat, LATE_S};
 use super::likelihood::{ONE_THRESHOLD_K, normal};
@@ -177,11 +178,12 @@ pub(super) fn irregular(judged: &mut [Judged], pieces: &[Piece], slice_s: f64) {
         let gap_s = |pair: &[usize]| {
             let (before, now) = (&judged[pair[0]], &judged[pair[1]]);
             let gap_s = (now.start_s - before.end_s).max(slice_s);
-            is_one_load(&pieces[before.drop.last + 1..now.drop.first]).then_some(gap_s)
+            let one_load = is_one_load(&pieces[before.drop.last + 1..now.drop.first]);
+            one_load.then_some(Gap { gap_s, from_k: before.release_k })
         };
-        let gaps_s: Vec<Option<f64>> = drops.windows(2).map(gap_s).collect();
+        let gaps: Vec<Option<Gap>> = drops.windows(2).map(gap_s).collect();
         for (at, index) in drops.iter().skip(1).enumerate() {
-            let Some((gap_s, usual_s, weight)) = uneven(&gaps_s, at, slice_s) else { continue };
+            let Some((gap_s, usual_s, weight)) = uneven(&gaps, at, slice_s) else { continue };
             let seen = Observation::Irregular { gap_s, usual_s };
             judged[*index].evidence.weigh_heat(seen, weight, &[]);
         }
@@ -195,12 +197,28 @@ fn is_one_load(pieces: &[Piece]) -> bool {
     pieces.iter().all(|piece| !piece.stopped) && levels().all(|level| level >= ONE_LOAD * fastest)
 }
 
+/// A time at full speed between two drops, in seconds, and the temperature at which it began, in kelvins.
+#[derive(Clone, Copy)]
+struct Gap {
+    gap_s: f64,
+    from_k: Option<f64>,
+}
+
+impl Gap {
+    /// Whether another one began as warm: the way to a threshold is longer from further below it, as after a lull of the host's.
+    fn begins_like(&self, other: &Self) -> bool {
+        self.from_k.zip(other.from_k).is_none_or(|(one, other)| (one - other).abs() <= OTHER_THRESHOLD_K)
+    }
+}
+
 /// The time at full speed before a drop, that before its neighbours, and what the two weigh for heat; `None` where it is as even as heat
 /// makes it, or not all of one load.
-fn uneven(gaps_s: &[Option<f64>], at: usize, slice_s: f64) -> Option<(f64, f64, f64)> {
-    let gap_s = gaps_s[at]?;
-    let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|at| gaps_s.get(at));
-    let beside: Vec<f64> = beside.copied().flatten().collect();
+fn uneven(gaps: &[Option<Gap>], at: usize, slice_s: f64) -> Option<(f64, f64, f64)> {
+    let gap = gaps[at]?;
+    let gap_s = gap.gap_s;
+    let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|at| gaps.get(at));
+    let beside = beside.copied().flatten().filter(|beside| beside.begins_like(&gap));
+    let beside: Vec<f64> = beside.map(|beside| beside.gap_s).collect();
     let count = beside.len() as f64;
     let usual = beside.iter().map(|gap_s| gap_s.ln()).sum::<f64>() / count;
     let off = gap_s.ln() - usual;
@@ -210,7 +228,7 @@ fn uneven(gaps_s: &[Option<f64>], at: usize, slice_s: f64) -> Option<(f64, f64, 
     let by_heat = normal(off, (EVEN.powi(2) + rounded(gap_s) + usual_2).sqrt());
     let by_chance = normal(off, EXPONENTIAL * (1.0 + 1.0 / count).sqrt());
     // Two times are one comparison, which counts for both.
-    let share = if gaps_s.len() == 2 { 0.5 } else { 1.0 };
+    let share = if gaps.len() == 2 { 0.5 } else { 1.0 };
     let weight = share * ((1.0 - UNEVEN) * by_heat / by_chance + UNEVEN).ln();
     (count > 0.0 && weight < -LEAST_WEIGHT).then_some((gap_s, usual.exp(), weight))
 }

@@ -12,7 +12,7 @@ use super::case::OTHER_THRESHOLD_K;
 use super::crossing::{ANYWHERE_PER_K, CandidateDrop, LEFT, RunSums, Standing};
 use super::eras::Eras;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
-use super::evidence::{HEAT, Suspect, heat_share};
+use super::evidence::{HEAT, NOT_HEAT, Suspect, heat_share};
 use super::heat::Heat;
 use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, part_way, seen_once, shares};
 use super::mix::ONE_ROSE;
@@ -129,22 +129,45 @@ impl Model {
             [self.without(|_| &[Other, Slc]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
         let of_one = of_one.into_iter().chain(caches.clone());
         let of_both = self.parts().into_iter().map(|part| heat_or_chance(&|at| part[at]));
-        let of_one = of_one.map(|from| self.settle(from, &[]));
+        let of_one = of_one.map(|from| self.settle(from, |_| &[]));
         let of_both = of_both.map(|from| {
-            let settled = self.settle(from, &[]);
+            let settled = self.settle(from, |_| &[]);
             Settled { likelihood: settled.likelihood - BOTH, ..settled }
         });
         let mut distinct = distinct(of_one.chain(of_both).collect());
-        // That nothing was heat explains a run even where nothing settles there; it is told as the other explanation.
-        let mut no_heat = self.settle(heat_or_chance(&|_| false), &HEAT);
-        if let Some(caches) = caches.map(|from| self.settle(from, &HEAT)) {
+        let any_heat = distinct.iter().any(|way| self.heat(&way.drops).next().is_some());
+        let some_heat = if any_heat || self.drops.len() < 2 { Vec::new() } else { self.some_heat() };
+        for kept in std::iter::once(self.no_heat(caches)).chain(some_heat) {
+            if !distinct.iter().any(|known| known.differing(&kept) == 0) {
+                distinct.push(kept);
+            }
+        }
+        distinct
+    }
+
+    /// That nothing was heat explains a run even where nothing settles there; it is told as the other explanation.
+    fn no_heat(&self, caches: Option<Vec<Standing>>) -> Settled {
+        let never = |from: Vec<Standing>| self.settle(from, |_| &HEAT);
+        let mut no_heat = never(self.without(|_| &HEAT));
+        if let Some(caches) = caches.map(never) {
             no_heat = if caches.likelihood > no_heat.likelihood { caches } else { no_heat };
         }
         no_heat.once -= NEVER_HEAT;
-        if !distinct.iter().any(|known| known.differing(&no_heat) == 0) {
-            distinct.push(no_heat);
-        }
-        distinct
+        no_heat
+    }
+
+    /// Likewise, where no drop of any explanation stays heat, that those of one kind, temperature or speed were, or all: one after the other
+    /// gives way, and takes from the rest what speaks for them together.
+    fn some_heat(&self) -> Vec<Settled> {
+        let all = vec![true; self.drops.len()];
+        let parts = self.parts().into_iter().map(|part| (part, BOTH)).chain([(all, 0.0)]);
+        let kept = parts.map(|(part, both)| {
+            let kept = |at: usize| -> &'static [Suspect] { if part[at] { &NOT_HEAT } else { &[] } };
+            let from = self.without(|at| if part[at] { &NOT_HEAT } else { &HEAT });
+            let settled = self.settle(from, kept);
+            Settled { once: settled.once - NEVER_HEAT, likelihood: settled.likelihood - both, ..settled }
+        });
+        kept.collect()
     }
 
     /// All writing by a cache that rests empty in part, and the rest by chance; `None` where none may be. A full cache stops nothing.
@@ -191,8 +214,9 @@ impl Model {
     }
 
     /// Goes round until it stands; the logarithm of the likelihood, and what each drop may be.
-    /// None of the drops is what is `barred`.
-    fn settle(&self, mut now: Vec<Standing>, barred: &[Suspect]) -> Settled {
+    /// No drop is what is `barred` for it.
+    fn settle(&self, mut now: Vec<Standing>, barred: impl Fn(usize) -> &'static [Suspect]) -> Settled {
+        let any_barred = (0..now.len()).any(|at| !barred(at).is_empty());
         let mut likelihood = f64::NEG_INFINITY;
         for _ in 0..ROUNDS {
             crate::work::count(self.drops.len());
@@ -203,7 +227,7 @@ impl Model {
                 let rows = sums.rows(drop, now);
                 let mut total: [f64; 5] =
                     std::array::from_fn(|s| drop.alone[s] + rows.iter().map(|row| row[s]).sum::<f64>());
-                barred.iter().for_each(|suspect| total[*suspect as usize] += BARRED);
+                barred(drop.place).iter().for_each(|suspect| total[*suspect as usize] += BARRED);
                 likelihood += log_sum(&total);
                 let apart: [f64; 5] = std::array::from_fn(|s| total[s] - rows[LEFT][s]);
                 most = most.max(step(&mut now.shares, shares(&total)));
@@ -226,7 +250,7 @@ impl Model {
                 - self.rose(&now)
                 - self.moved.unwrap_or(0.0),
             moved: self.moved.is_some(),
-            barred: !barred.is_empty(),
+            barred: any_barred,
             drops: now,
         }
     }

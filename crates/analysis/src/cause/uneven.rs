@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::Judged;
 use super::evidence::Suspect::Other;
-use super::likelihood::part_way;
+use super::likelihood::{ONE_THRESHOLD_K, part_way};
 use crate::observation::Observation;
 use crate::segment::{Piece, Stretch, quarters};
 
@@ -24,6 +24,10 @@ const ONE: f64 = 0.04;
 const PAIRED: (f64, f64) = (0.28, 0.15);
 /// Of speeds without a course neighbours are as far apart as any two; of ones on a course by a fraction of that.
 const RELATED: [f64; 2] = [0.4, 0.7];
+/// A speed that so many others left as well is one that comes again.
+const COMES_AGAIN: usize = 1;
+/// ... and one that a quarter of them are is the usual one.
+const USUAL: usize = 4;
 /// What a load rises to, and falls from, differs from what is beside it by a tenth, ...
 const OTHER: f64 = 0.9;
 /// ... is kept for so many slices, and varies by no more than this: else it may be the means of cycles.
@@ -46,10 +50,11 @@ pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piec
         let outer = |judged: &Judged| judged.drop.inside.is_none() && !judged.drop.at_start;
         let fell = drops.iter().filter(|index| outer(&judged[**index]));
         let fell: Vec<f64> = fell.filter_map(|index| judged[*index].drop.before).collect();
+        let from = Levels::new(&fell);
         let rose = tops.remove(&op).unwrap_or_default();
         let left = drops.iter().filter(|index| outer(&judged[**index]) && stood(&judged[**index], pieces));
         let left: Vec<f64> = left.map(|index| judged[*index].drop.level).collect();
-        let levels = left.clone();
+        let levels = Levels::new(&left);
         let left = unlike(&left).and_then(|share| left_anything(share, left));
         let rose_anyhow = unlike(&rose).map(|share| share * unrelated(&rose));
         let seen = [(spread(&fell), fell), (rose_anyhow, rose)].map(|(share, speeds)| seen(share?, speeds));
@@ -58,14 +63,63 @@ pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piec
         else {
             continue;
         };
+        let capped = Capped::new(drops.iter().map(|index| &judged[*index]));
         // Where speeds have nothing in common, one that many drops left is not among them.
-        let among = |level: f64| match seen {
-            Observation::LeftAnything { .. } => among(&levels, level),
-            _ => true,
+        let counts = |judged: &Judged| match seen {
+            Observation::LeftAnything { .. } => {
+                levels.among(judged.drop.level) && levels.others(judged.drop.level) <= COMES_AGAIN
+            }
+            _ => !capped.is(judged) && !judged.drop.before.is_some_and(|before| from.usual(before)),
         };
-        for index in drops.into_iter().filter(|index| among(judged[*index].drop.level)).collect::<Vec<_>>() {
+        for index in drops.into_iter().filter(|index| counts(&judged[*index])).collect::<Vec<_>>() {
             judged[index].evidence.weigh(seen.clone(), &[(Other, weight)]);
         }
+    }
+}
+
+/// Where a speed is left from one temperature on, and others from others: a throttle takes whatever is asked for down to a speed of its
+/// own, and a host's lulls come at any temperature.
+struct Capped {
+    /// Drops by the speed that they left and the temperature at which they began, in cells, and how many of each speed there are, and of
+    /// each temperature.
+    both: BTreeMap<(i64, i64), usize>,
+    speeds: BTreeMap<i64, usize>,
+    temps: BTreeMap<i64, usize>,
+    drops: usize,
+}
+
+impl Capped {
+    fn new<'a>(drops: impl Iterator<Item = &'a Judged>) -> Self {
+        let mut of =
+            Self { both: BTreeMap::new(), speeds: BTreeMap::new(), temps: BTreeMap::new(), drops: 0 };
+        for (speed, temp) in drops.filter_map(Self::cells) {
+            *of.both.entry((speed, temp)).or_default() += 1;
+            *of.speeds.entry(speed).or_default() += 1;
+            *of.temps.entry(temp).or_default() += 1;
+            of.drops += 1;
+        }
+        of
+    }
+
+    /// The cell of the speed that a drop left, and of the temperature at which it began; `None` where either is not known.
+    fn cells(judged: &Judged) -> Option<(i64, i64)> {
+        let at_k = judged.onset_k.filter(|_| judged.drop.level > 0.0)?;
+        Some(((judged.drop.level.ln() / ONE).round() as i64, (at_k / ONE_THRESHOLD_K).round() as i64))
+    }
+
+    /// Whether most drops that left this one's speed began at its temperature, some of them, and most others at another one.
+    fn is(&self, judged: &Judged) -> bool {
+        let Some((speed, temp)) = Self::cells(judged) else { return false };
+        let near = |at: i64| at - 1..=at + 1;
+        let as_fast: usize = self.speeds.range(near(speed)).map(|(_, drops)| drops).sum();
+        let as_warm: usize = self.temps.range(near(temp)).map(|(_, drops)| drops).sum();
+        let both = near(speed).flat_map(|speed| self.both.range((speed, temp - 1)..=(speed, temp + 1)));
+        let both: usize = both.map(|(_, drops)| drops).sum();
+        let others = self.drops - both;
+        both > COMES_AGAIN + 1
+            && 4 * both >= 3 * as_fast
+            && 2 * (as_warm - both) <= others
+            && others >= both.min(LEAST)
     }
 }
 
@@ -83,11 +137,36 @@ fn left_anything(share: f64, speeds: Vec<f64>) -> Option<(Observation, f64)> {
     (share > 0.0).then_some((seen, MOST * share.min(1.0)))
 }
 
-/// Whether a level lies where these do.
-fn among(levels: &[f64], level: f64) -> bool {
-    let reach = ONE.exp();
-    let range = levels.iter().fold((f64::INFINITY, 0.0f64), |(low, high), l| (low.min(*l), high.max(*l)));
-    (range.0 / reach..=range.1 * reach).contains(&level)
+/// Speeds as logarithms, the slowest first.
+struct Levels(Vec<f64>);
+
+impl Levels {
+    fn new(speeds: &[f64]) -> Self {
+        let mut logs: Vec<f64> = speeds.iter().map(|speed| speed.max(1.0).ln()).collect();
+        logs.sort_unstable_by(f64::total_cmp);
+        Self(logs)
+    }
+
+    /// Whether one lies where these do.
+    fn among(&self, speed: f64) -> bool {
+        let range = self.0.first().copied().unwrap_or(f64::INFINITY) - ONE
+            ..=self.0.last().copied().unwrap_or(f64::NEG_INFINITY) + ONE;
+        range.contains(&speed.max(1.0).ln())
+    }
+
+    /// How many of these are one with another one of them, itself left out.
+    fn others(&self, speed: f64) -> usize {
+        let at = speed.max(1.0).ln();
+        let one =
+            self.0.partition_point(|log| *log <= at + ONE) - self.0.partition_point(|log| *log < at - ONE);
+        one.saturating_sub(1)
+    }
+
+    /// Whether many of them are one with it.
+    fn usual(&self, speed: f64) -> bool {
+        let others = self.others(speed);
+        others > COMES_AGAIN && USUAL * others >= self.0.len()
+    }
 }
 
 /// The speeds that loads keep, for as long as they go on: a pause, or a row that holds some of one, ends a load.
