@@ -277,6 +277,15 @@ fn let_go_k(pieces: &[Piece], all: &[Judged], judged: &Judged) -> Option<f64> {
 /// Until when a drop shows what slowed the drive down, in seconds: its end, or the beginning of a lull that it ends with, but for the row
 /// in which speed comes back. What falls so far once the drive has got hotter is throttled further.
 fn until_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {
+    let last = judged.drop.last_own();
+    let next = &all[all.partition_point(|other| other.drop.first <= last)..];
+    if last < judged.drop.last
+        && next
+            .first()
+            .is_some_and(|other| other.drop.first <= judged.drop.last && !other.verdict.conclusion.is_heat())
+    {
+        return pieces[last].end_s;
+    }
     let lull = |at: &usize| pieces[*at].level < LULL * judged.drop.level;
     let mut tail = (judged.drop.first..=judged.drop.last).rev().peekable();
     tail.next_if(|at| pieces[*at].slices <= 1 && !lull(at));
@@ -306,10 +315,16 @@ fn alone_until_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {
 
 /// Whether most drops show by themselves that they were released cooler than they began: bursts hold a temperature.
 fn cycles(drops: &[&Judged], released: &[&&Judged]) -> bool {
-    const MANY: usize = 5;
-    const SWING_K: f64 = 2.5;
+    // So many, by so much each, and such a share of all; or fewer and by more.
+    const SWINGS: [(usize, f64, f64); 2] = [(5, 2.5, 0.75), (2, 5.0, 0.5)];
     let cooled = middle(drops.iter().filter_map(|judged| cooled_k(judged)));
-    released.len() >= MANY && released.len() * 4 >= drops.len() * 3 && cooled.is_some_and(|k| k >= SWING_K)
+    let released = released.len() as f64;
+    // What the log ends in has not come back yet.
+    let ended = drops.iter().filter(|judged| judged.drop.recovered).count() as f64;
+    let swings = |(many, by_k, share): (usize, f64, f64)| {
+        released >= many as f64 && cooled.is_some_and(|k| k >= by_k) && released >= share * ended
+    };
+    SWINGS.into_iter().any(swings)
 }
 
 /// Whether slow speed comes as bursts rather than as a lower speed.

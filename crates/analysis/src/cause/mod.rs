@@ -273,7 +273,7 @@ fn judge_from(
     settle::judge(&mut judged, &history.eras, heat);
     undecidable::weigh(&mut judged, pieces);
     go_on(&mut judged, &resumed, &handed_on);
-    within::join(&mut judged, stretches, pieces);
+    within::join(&mut judged, stretches, pieces, heat);
     recurring::tell(&mut judged, heat.slice_s);
     judged
 }

@@ -4,32 +4,44 @@ use std::collections::BTreeMap;
 
 use super::drops::{SpeedDrop, median_speed};
 use super::evidence::{Conclusion, Suspect};
+use super::heat::Heat;
 use super::{Judged, case, strength};
 use crate::segment::{Piece, Stretch, median};
 
 /// A further step that leaves less than this is one whatever the temperature, between two speeds that stand: what follows a
 /// temperature takes a while to fall so far, and bursts do not stand.
 const MUCH_FURTHER: f64 = 0.75;
+/// A throttle that takes more brings a drive to rest or cools it too, though by less than a job that ends.
+const COOLED_K: f64 = 2.0;
 /// So many falls within a drop that come back show whether they do so by cooling.
 const FEWEST_BURSTS: usize = 3;
 /// So many levels, each below the last, are a speed that sinks.
 const LEAST_SINKING: usize = 3;
 
 /// Says which drops only go on with what another one began, and gives their pieces to that one.
-pub(super) fn join(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piece]) {
+pub(super) fn join(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piece], heat: &Heat) {
     let in_bursts = in_bursts(judged);
     for index in 0..judged.len() {
         judged[index].continues =
             in_bursts[index] || continues(&judged[..index], &judged[index], stretches, pieces);
     }
-    give_pieces(judged, pieces);
+    give_pieces(judged, pieces, heat);
+}
+
+/// Whether a fall within a throttle is not known for heat, and the drive cooled meanwhile: less was asked of it, which is no speed that the
+/// throttle left.
+fn asked_less(inner: &Judged, heat: &Heat) -> bool {
+    let then_k = heat.nearest_k(inner.end_s);
+    let cooled_k = inner.onset_k.zip(then_k).map(|(from_k, to_k)| from_k - to_k);
+    !inner.verdict.conclusion.is_heat() && cooled_k.is_some_and(|k| k >= COOLED_K)
 }
 
 /// Gives the pieces of drops that only go on with what their outer one began to that one, in their order.
-fn give_pieces(judged: &mut [Judged], pieces: &[Piece]) {
+fn give_pieces(judged: &mut [Judged], pieces: &[Piece], heat: &Heat) {
     let mut joined: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for index in 0..judged.len() {
-        if judged[index].continues && judged[index].drop.inside.is_some() {
+        let new = &judged[index];
+        if new.continues && new.drop.inside.is_some() && !asked_less(new, heat) {
             let outer = outermost(judged, index);
             joined.entry(outer).or_default().append(&mut judged[index].drop.own);
         }

@@ -17,8 +17,12 @@ const HUNTING_VARIATION: f64 = 0.05;
 const ROWS: f64 = 3.5;
 /// ... or than this in short ones.
 const AT_ONCE_S: f64 = 10.0;
-/// A speed has stood where it changed by no more than this share.
+/// ... or than this share of a drop: some firmware goes down to its lower speed by and by.
+const SOON: f64 = 0.15;
+/// A speed has stood where it changed by no more than this share, or by next to nothing while the drive warmed up by less.
 const STOOD: f64 = 0.02;
+const STOOD_STILL: f64 = 0.003;
+const WARMED_K: f64 = 1.5;
 
 /// Of each drop, whether speed followed the temperature: it gave way bit by bit or went on giving way, stood at several
 /// levels, or hunts. What falls at once and stays the same is a fixed lower speed.
@@ -93,7 +97,8 @@ fn sank(stretches: &[Stretch], pieces: &[Piece], all: &[Judged], judged: &Judged
 fn stood_while_it_heated(heat: &Heat, stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
     let own = judged.drop.own.iter().map(|own| &pieces[*own]);
     let Some(level) = own.max_by(|a, b| a.span_s().total_cmp(&b.span_s())) else { return false };
-    let at_once = level.start_s - judged.start_s <= (ROWS * heat.slice_s).max(AT_ONCE_S);
+    let by_share = SOON * (judged.end_s - judged.start_s);
+    let at_once = level.start_s - judged.start_s <= (ROWS * heat.slice_s).max(AT_ONCE_S).max(by_share);
     if !at_once || level.span_s() < HELD_S || !level.is_even() {
         return false;
     }
@@ -104,6 +109,7 @@ fn stood_while_it_heated(heat: &Heat, stretches: &[Stretch], pieces: &[Piece], j
         (!speeds.is_empty() && !kelvin.is_empty()).then(|| (median(&speeds), median(&kelvin)))
     };
     part(0.0, 0.1).zip(part(0.67, 1.0)).is_some_and(|((early, early_k), (late, late_k))| {
-        late_k - early_k >= HELD_K && (late / early - 1.0).abs() <= STOOD
+        let (warmed_k, changed) = (late_k - early_k, (late / early - 1.0).abs());
+        warmed_k >= HELD_K && changed <= STOOD || warmed_k >= WARMED_K && changed <= STOOD_STILL
     })
 }

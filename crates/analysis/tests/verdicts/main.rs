@@ -5,6 +5,7 @@ mod across;
 mod acting;
 mod amounts;
 mod anywhere;
+mod asked;
 mod counted;
 mod demand;
 mod drive;
