@@ -156,7 +156,7 @@ impl Model {
         no_heat
     }
 
-    /// Likewise, where no drop of any explanation stays heat, that those of one kind, temperature or speed were, or all: one after the other
+    /// Likewise, where no drop of any explanation stays heat, that those of a part were that may be heat, or all of them: one after the other
     /// gives way, and takes from the rest what speaks for them together.
     fn some_heat(&self) -> Vec<Settled> {
         let all = vec![true; self.drops.len()];

@@ -242,6 +242,15 @@ fn seen(share: f64, speeds: Vec<f64>) -> Option<(Observation, f64)> {
 mod test {
     use super::*;
 
+    /// Goal: a speed that comes again, and the usual one, are told from those that have nothing in common, whatever their order.
+    #[test]
+    fn a_speed_that_comes_again_is_not_one_of_any() {
+        let levels = Levels::new(&[3.0e9, 1.40e9, 2.2e9, 1.41e9, 0.7e9, 1.42e9]);
+        assert_eq!([1.41e9, 3.0e9, 0.71e9].map(|speed| levels.others(speed)), [2, 0, 0]);
+        assert!(levels.usual(1.40e9) && !levels.usual(2.2e9));
+        assert!(levels.among(3.05e9) && !levels.among(3.5e9) && !Levels::new(&[]).among(1e9));
+    }
+
     #[test]
     fn speeds_on_a_course_are_related_and_any_are_not() {
         let course: Vec<f64> = (0..20).map(|at| 1e9 * (1.5 + (f64::from(at) * 0.3).sin())).collect();

@@ -471,3 +471,15 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }
+
+#[cfg(test)]
+mod test {
+    use super::covered_s;
+
+    #[test]
+    fn a_dip_within_another_one_is_counted_once() {
+        let spans = vec![(100.0, 160.0), (0.0, 50.0), (110.0, 130.0), (150.0, 200.0)];
+        assert!((covered_s(spans) - 150.0).abs() < 1e-9);
+        assert_eq!(covered_s(Vec::new()), 0.0);
+    }
+}
