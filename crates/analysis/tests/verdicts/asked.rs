@@ -110,7 +110,6 @@ fn counted_loads(seed: u64, tmt2_k: f64, off_k: f64, share: f64, loads: usize) -
             tmt1_seconds: Some(0),
             tmt2_transitions: Some(begun),
             tmt2_seconds: Some(seconds),
-            ..Counters::default()
         };
         series.push(trace::instant(at as f64), counted);
         series
