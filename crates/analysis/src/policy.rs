@@ -274,16 +274,13 @@ fn let_go_k(pieces: &[Piece], all: &[Judged], judged: &Judged) -> Option<f64> {
     cooled_k(judged).filter(|_| until_s(pieces, all, judged) >= judged.end_s)
 }
 
-/// Until when a drop shows what slowed the drive down, in seconds: its end, or the beginning of a lull that it ends with, but for the row
-/// in which speed comes back. What falls so far once the drive has got hotter is throttled further.
+/// Until when a drop shows what slowed the drive down, in seconds: its end, or the beginning of what it ends with, be it a further fall that
+/// is not heat, or a lull, but for the row in which speed comes back. What falls so far once the drive has got hotter is throttled further.
 fn until_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {
     let last = judged.drop.last_own();
     let next = &all[all.partition_point(|other| other.drop.first <= last)..];
-    if last < judged.drop.last
-        && next
-            .first()
-            .is_some_and(|other| other.drop.first <= judged.drop.last && !other.verdict.conclusion.is_heat())
-    {
+    let within = next.first().filter(|other| other.drop.first <= judged.drop.last);
+    if last < judged.drop.last && within.is_some_and(|other| !other.verdict.conclusion.is_heat()) {
         return pieces[last].end_s;
     }
     let lull = |at: &usize| pieces[*at].level < LULL * judged.drop.level;
