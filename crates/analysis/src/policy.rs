@@ -277,11 +277,8 @@ fn let_go_k(pieces: &[Piece], all: &[Judged], judged: &Judged) -> Option<f64> {
 /// Until when a drop shows what slowed the drive down, in seconds: its end, or the beginning of what it ends with, be it a further fall that
 /// is not heat, or a lull, but for the row in which speed comes back. What falls so far once the drive has got hotter is throttled further.
 fn until_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {
-    let last = judged.drop.last_own();
-    let next = &all[all.partition_point(|other| other.drop.first <= last)..];
-    let within = next.first().filter(|other| other.drop.first <= judged.drop.last);
-    if last < judged.drop.last && within.is_some_and(|other| !other.verdict.conclusion.is_heat()) {
-        return pieces[last].end_s;
+    if ends_in(all, judged).is_some_and(|other| !other.verdict.conclusion.is_heat()) {
+        return pieces[judged.drop.last_own()].end_s;
     }
     let lull = |at: &usize| pieces[*at].level < LULL * judged.drop.level;
     let mut tail = (judged.drop.first..=judged.drop.last).rev().peekable();
@@ -299,15 +296,18 @@ fn until_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {
 /// works.
 fn alone_until_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {
     let until_s = until_s(pieces, all, judged);
-    let last = judged.drop.last_own();
-    let later = &all[all.partition_point(|other| other.drop.first <= last)..];
-    let hotter = later.first().is_some_and(|other| {
+    let hotter = ends_in(all, judged).is_some_and(|other| {
         let by_k = other.crossed_k.zip(judged.crossed_k).map(|(other, own)| other - own);
-        other.drop.first <= judged.drop.last
-            && other.verdict.conclusion.is_heat()
-            && by_k.is_some_and(|k| k > ONE_THRESHOLD_K)
+        other.verdict.conclusion.is_heat() && by_k.is_some_and(|k| k > ONE_THRESHOLD_K)
     });
-    if hotter { until_s.min(pieces[last].end_s) } else { until_s }
+    if hotter { until_s.min(pieces[judged.drop.last_own()].end_s) } else { until_s }
+}
+
+/// The further drop that one ends in, if it is at no speed of its own any more by then.
+fn ends_in<'a>(all: &'a [Judged], judged: &Judged) -> Option<&'a Judged> {
+    let last = judged.drop.last_own();
+    let next = all.get(all.partition_point(|other| other.drop.first <= last))?;
+    (next.drop.first <= judged.drop.last).then_some(next)
 }
 
 /// Whether most drops show by themselves that they were released cooler than they began: bursts hold a temperature.

@@ -39,7 +39,7 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
             }
             Some(_) => match uncounted_s(case, threshold) {
                 Some(span_s) => (Observation::NotCountedMeanwhile { threshold, span_s }, -4.0),
-                None if case.drop.at_start && counted_throughout(case, threshold) => {
+                None if began_counted(case, threshold) => {
                     (Observation::CounterMoved { threshold }, COUNTED_ALL)
                 }
                 None => (Observation::CounterMoved { threshold }, 3.5),
@@ -64,15 +64,17 @@ fn uncounted_s(case: &Case, threshold: HostThreshold) -> Option<f64> {
     (counts && still && span_s >= COUNTED_WITHIN_S).then_some(span_s)
 }
 
-/// Whether the drive counted nearly every second of a drop as throttled at a threshold, and at least half of its time at full speed not.
-pub(super) fn counted_throughout(case: &Case, threshold: HostThreshold) -> bool {
+/// Whether a load began slow, and the drive counted nearly every second of that as throttled at a threshold, and at least half of its time at
+/// full speed not.
+pub(super) fn began_counted(case: &Case, threshold: HostThreshold) -> bool {
     let counted_s =
         |from_s: f64, to_s: f64| case.heat.counted_at(threshold, from_s, to_s).1.map(|s| s as f64);
     let off_s = 2.0 * case.heat.counter_period_s();
     let meanwhile_s = counted_s(case.start_s(), case.end_s());
     let end_s = case.trace.end_s();
     let not_s = counted_s(0.0, end_s).map(|s| end_s - s);
-    case.span_s() >= COUNTED_WITHIN_S
+    case.drop.at_start
+        && case.span_s() >= COUNTED_WITHIN_S
         && meanwhile_s.is_some_and(|s| s >= NEARLY_ALL * (case.span_s() - off_s))
         && not_s.is_some_and(|s| s >= case.history.full_speed_s((case.op, false)) / 2.0)
 }

@@ -122,7 +122,7 @@ impl Model {
     /// host's thresholds, all by chance, and a part of them by heat and the rest by chance.
     fn all_settled(&self) -> Vec<Settled> {
         let heat_or_chance = |is_heat: &dyn Fn(usize) -> bool| {
-            self.without(|at| if is_heat(at) { &[Other] } else { &[Tmt1, Tmt2, Vendor] })
+            self.without(|at| if is_heat(at) { &[Other] } else { &HEAT })
         };
         let caches = self.caches();
         let of_one =

@@ -209,8 +209,7 @@ fn spread(speeds: &[f64]) -> Option<f64> {
 /// How few of these speeds are like another one, from 0 (a few speeds that come again) to 1; `None` where they are too few.
 pub(super) fn unlike(speeds: &[f64]) -> Option<f64> {
     crate::work::count(speeds.len());
-    let mut logs: Vec<f64> = speeds.iter().map(|speed| speed.max(1.0).ln()).collect();
-    logs.sort_unstable_by(f64::total_cmp);
+    let Levels(logs) = Levels::new(speeds);
     let above = |at: usize| logs.partition_point(|log| *log <= logs[at] + ONE) - at - 1;
     let pairs = logs.len() * logs.len().saturating_sub(1) / 2;
     let paired = (0..logs.len()).map(above).sum::<usize>() as f64 / pairs.max(1) as f64;

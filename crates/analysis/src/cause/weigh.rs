@@ -319,7 +319,7 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) -> [Option<Hos
             // A drive that counts knows better than a reading.
             let least = match counters::counted(case, threshold) {
                 // A load that begins throttled may do so anywhere above where the threshold lets go.
-                true if case.drop.at_start && counters::counted_throughout(case, threshold) => ANYWHERE_PER_K,
+                true if counters::began_counted(case, threshold) => ANYWHERE_PER_K,
                 true => COUNTED_PER_K,
                 false => ASTRAY_PER_K,
             };

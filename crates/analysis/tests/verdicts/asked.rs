@@ -1,11 +1,11 @@
 //! Loads that ask for ever other speeds while a drive throttles, and what a throttle shows of itself all the same.
 
 use analysis::analyze;
-use analysis::findings::{Cause, PolicyClass};
+use analysis::findings::{Cause, PolicyClass, SegmentOp};
 use measure::Series;
-use measure::record::ThermalSettings;
 use trace::{Counters, Phase, Trace};
 
+use crate::further::with_tmt;
 use crate::logs::{Logged, heat, regulator, relay};
 
 /// What a host asks for, second by second: any share of full speed for a while, in turn with all of it.
@@ -82,11 +82,10 @@ fn counted_loads(seed: u64, tmt2_k: f64, off_k: f64, share: f64, loads: usize) -
         let (work_s, rest_s) = (if load == 0 { 45 } else { 40 }, 14);
         part(&mut log, work_s, true);
         part(&mut log, rest_s, false);
-        let what = analysis::findings::SegmentOp::Read;
-        phases.push(Phase::bare("read", what, at_s as f64, (at_s + work_s) as f64));
+        phases.push(Phase::bare("read", SegmentOp::Read, at_s as f64, (at_s + work_s) as f64));
         phases.push(Phase::bare(
             "rest",
-            analysis::findings::SegmentOp::Idle,
+            SegmentOp::Idle,
             (at_s + work_s) as f64,
             (at_s + work_s + rest_s) as f64,
         ));
@@ -98,9 +97,6 @@ fn counted_loads(seed: u64, tmt2_k: f64, off_k: f64, share: f64, loads: usize) -
     for row in &mut trace.speeds[0].intervals {
         row.phase = starts.iter().rposition(|start_s| *start_s <= row.start_s).unwrap_or(0) as u32;
     }
-    let set =
-        ThermalSettings { tmt1_k: Some(tmt2_k as u16 - 4), tmt2_k: Some(tmt2_k as u16), power_state: None };
-    trace.settings.push(trace::instant(0.0), set);
     let mut seconds = 0;
     trace.counters = counts.iter().enumerate().fold(Series::new(), |mut series, (at, more)| {
         seconds += more;
@@ -114,7 +110,7 @@ fn counted_loads(seed: u64, tmt2_k: f64, off_k: f64, share: f64, loads: usize) -
         series.push(trace::instant(at as f64), counted);
         series
     });
-    trace
+    with_tmt(trace, tmt2_k - 4.0, tmt2_k)
 }
 
 /// Goal: a load that begins slow, and that the drive counts as throttled from its first second to its last, is throttled, however far below the

@@ -14,7 +14,7 @@ fn latched(on_k: f64, share: f64) -> impl FnMut(usize, f64) -> f64 {
     relay(on_k, 0.0, share)
 }
 
-fn with_tmt(mut trace: Trace, tmt1_k: f64, tmt2_k: f64) -> Trace {
+pub(crate) fn with_tmt(mut trace: Trace, tmt1_k: f64, tmt2_k: f64) -> Trace {
     let set = ThermalSettings { tmt1_k: Some(tmt1_k as u16), tmt2_k: Some(tmt2_k as u16), power_state: None };
     trace.settings.push(trace::instant(0.0), set);
     trace
