@@ -121,9 +121,8 @@ impl Model {
     /// What some beginnings lead to, the likeliest first: all by what is known of each alone and heat if it can be, the same by the
     /// host's thresholds, all by chance, and a part of them by heat and the rest by chance.
     fn all_settled(&self) -> Vec<Settled> {
-        let heat_or_chance = |is_heat: &dyn Fn(usize) -> bool| {
-            self.without(|at| if is_heat(at) { &[Other] } else { &HEAT })
-        };
+        let heat_or_chance =
+            |is_heat: &dyn Fn(usize) -> bool| self.without(|at| if is_heat(at) { &[Other] } else { &HEAT });
         let caches = self.caches();
         let of_one =
             [self.without(|_| &[Other, Slc]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
