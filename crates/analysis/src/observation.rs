@@ -51,7 +51,10 @@ pub enum Observation {
     /// Prior: most slow stretches are not thermal.
     MostAreNotHeat,
     /// Prior: most drops of write speed are not a full cache.
-    MostAreNoFullCache,
+    MostAreNoFullCache {
+        /// Share of the load that was written.
+        written_share: f64,
+    },
     /// Reading fills no write cache.
     ReadingFillsNoCache,
     /// It was at the critical temperature.
@@ -120,8 +123,8 @@ pub enum Observation {
     CounterStill { threshold: HostThreshold, has_counted: bool },
     /// It moved around the beginning, and for so long in the drop the drive counted no second, although it counts them.
     NotCountedMeanwhile { threshold: HostThreshold, span_s: f64 },
-    /// What had been written beside the stated size of the cache.
-    WrittenOfStated { written_bytes: u64, stated_bytes: u64 },
+    /// What had been written beside the stated size of the cache; `within_cache` where all of it went to a range of that size, written over again.
+    WrittenOfStated { written_bytes: u64, stated_bytes: u64, within_cache: bool },
     /// Little had been written.
     LittleWritten { written_bytes: u64 },
     /// Writing fell after the same amount of data another time, at a temperature that far away.
@@ -262,7 +265,7 @@ impl Observation {
                 Rule::Counters
             }
             Self::WrittenElsewhere { .. }
-            | Self::MostAreNoFullCache
+            | Self::MostAreNoFullCache { .. }
             | Self::ReadingFillsNoCache
             | Self::WrittenOfStated { .. }
             | Self::LittleWritten { .. }
@@ -315,7 +318,7 @@ impl Observation {
 
     /// Whether it was likely beforehand and not seen in the run: it counts, and is no evidence.
     pub(crate) const fn is_prior(&self) -> bool {
-        matches!(self, Self::MostAreNotHeat | Self::MostAreNoFullCache | Self::ReadingFillsNoCache)
+        matches!(self, Self::MostAreNotHeat | Self::MostAreNoFullCache { .. } | Self::ReadingFillsNoCache)
     }
 }
 

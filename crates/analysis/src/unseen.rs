@@ -57,7 +57,7 @@ pub(crate) fn caveat(findings: &Findings, trace: &Trace) -> Option<Caveat> {
 /// Whether far more had been written than the cache is stated to hold.
 fn is_over_stated(event: &Event) -> bool {
     event.observations.iter().any(|seen| match seen.observation {
-        Observation::WrittenOfStated { written_bytes, stated_bytes } => {
+        Observation::WrittenOfStated { written_bytes, stated_bytes, .. } => {
             written_bytes as f64 > OVER_STATED * stated_bytes as f64
         }
         _ => false,

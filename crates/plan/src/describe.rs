@@ -36,7 +36,17 @@ impl Phase {
             ended_by: None,
             round: None,
             tracked: false,
+            within_cache: self.is_within_cache(),
         }
+    }
+
+    /// Whether it writes, and nowhere but to a range that is as large as the fast write cache.
+    fn is_within_cache(&self) -> bool {
+        let writes = |load: &&Load| load.mix.ops().any(|op| op == measure::record::Op::Write);
+        let range = |load: &Load| load.region;
+        let of_cache = |region: Region| region.len == Some(Extent::Slc) && region.start != Extent::Slc;
+        let ranges: Vec<Region> = self.loads.iter().filter(writes).map(range).collect();
+        ranges.first().is_some_and(|first| of_cache(*first) && ranges.iter().all(|range| range == first))
     }
 
     /// The limit of all loads together; `None` as soon as one has none.

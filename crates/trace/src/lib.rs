@@ -129,6 +129,8 @@ pub struct Phase {
     pub inferred: bool,
     /// Whether it is the one in its round whose speed is to become steady.
     pub tracked: bool,
+    /// Whether all it writes goes to a range that the fast write cache holds, written over again.
+    pub within_cache: bool,
     /// I/Os that completed in it; `None` where the source does not count them.
     pub ios: Option<u64>,
 }
@@ -147,6 +149,7 @@ impl Phase {
             buffered: false,
             inferred: false,
             tracked: false,
+            within_cache: false,
             ios: None,
         }
     }

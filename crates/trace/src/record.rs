@@ -115,6 +115,7 @@ fn phases(manifest: &Manifest, io: &[IoRow]) -> Vec<Phase> {
         buffered: facts.buffered,
         inferred: false,
         tracked: facts.tracked,
+        within_cache: facts.within_cache,
         ios: None,
     };
     let mut phases: Vec<Phase> = manifest.phases.iter().map(phase).collect();

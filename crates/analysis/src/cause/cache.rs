@@ -7,10 +7,18 @@ use super::evidence::Evidence;
 use super::evidence::Suspect::Slc;
 use super::history::SAME_SPEED;
 use super::likelihood::part_way;
+use super::mix;
 use crate::COOL_K;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
 use crate::segment::{Piece, Stretch};
+
+/// Most drops of writing are not the end of a cache. What a full cache slows down is what is written: of a load that reads as well, the
+/// rest waits for it or does not, so that the share that is written says how likely it is; down to one in a hundred.
+const MOST_ARE_NOT: f64 = -0.5;
+const LEAST_WRITTEN: f64 = 0.01;
+/// Experiments keep to a range that the cache holds so that it never ends (rows S of the seed experiments).
+const WITHIN_CACHE: f64 = -2.0;
 
 /// Writing that fell after the same amount within two percent, at other temperatures: of amounts between a gigabyte and a terabyte, one
 /// in 170 lies so near by chance. A full cache does so, and a job of one size.
@@ -66,20 +74,25 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
         evidence.weigh(Observation::ReadingFillsNoCache, &[(Slc, -8.0)]);
         return;
     }
-    evidence.weigh(Observation::MostAreNoFullCache, &[(Slc, -0.5)]);
+    let written_share = mix::written_share(case).unwrap_or(1.0);
+    let prior = MOST_ARE_NOT + written_share.max(LEAST_WRITTEN).ln();
+    evidence.weigh(Observation::MostAreNoFullCache { written_share }, &[(Slc, prior)]);
     amount(case, evidence);
     let mut weigh = |seen: Observation, weight: f64| evidence.weigh(seen, &[(Slc, weight)]);
     let written_bytes = case.written.bytes as u64;
     if let Some(stated_bytes) = case.trace.facts.slc_bytes.filter(|_| !case.drop.at_start) {
         let ratio = case.written.bytes / stated_bytes as f64;
-        let weight = if (0.85..1.2).contains(&ratio) {
+        let within_cache = case.phase.within_cache;
+        let weight = if within_cache {
+            WITHIN_CACHE
+        } else if (0.85..1.2).contains(&ratio) {
             4.0
         } else if ratio < 0.7 {
             -3.0
         } else {
             0.0
         };
-        weigh(Observation::WrittenOfStated { written_bytes, stated_bytes }, weight);
+        weigh(Observation::WrittenOfStated { written_bytes, stated_bytes, within_cache }, weight);
     } else if case.written.bytes < LEAST_BYTES && case.filled_from_empty() {
         weigh(Observation::LittleWritten { written_bytes }, -2.0);
     } else if case.filled_from_empty() && !case.drop.recovered {

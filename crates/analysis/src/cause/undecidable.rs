@@ -4,7 +4,7 @@
 //! a rest.
 
 use super::Judged;
-use super::case::NEARLY;
+use super::drops::NEARLY;
 use super::evidence::{Evidence, HEAT, NOT_HEAT, Suspect, Weighing};
 use super::likelihood::{log_sum, part_way};
 use super::release::WIDE_FROM_K;
@@ -105,7 +105,7 @@ impl SingleFall {
             Observation::SlowThoughCooled { temp_k, late_k } => temp_k - late_k < WIDE_FROM_K,
             Observation::Cool { temp_k } => matches!(self, Self::Reading) || *temp_k >= EARLY_LIMIT_K,
             Observation::MostAreNotHeat
-            | Observation::MostAreNoFullCache
+            | Observation::MostAreNoFullCache { .. }
             | Observation::ByChance { .. }
             | Observation::Hot { .. }
             | Observation::Crept { .. }

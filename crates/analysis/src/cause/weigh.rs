@@ -82,6 +82,8 @@ const WHOLE_ROWS: f64 = 3.0;
 const STOPPED_S: f64 = 30.0;
 const READING_STOPPED_S: f64 = 10.0;
 const STOPPED: f64 = 1.0;
+/// A full cache leaves what cells of three bits and more take.
+const NO_CACHE_STOPS: f64 = -4.0;
 /// Where nobody knows what was asked for, nothing moves for the host's reasons rather than the drive's: a drive that stops to cool is rare.
 /// Once for all that look alike.
 const PAUSED: f64 = -1.5;
@@ -389,8 +391,7 @@ fn circumstances(case: &Case, rose: Option<Rose>, evidence: &mut Evidence) {
     if case.phase.inferred {
         evidence.weigh_heat(Observation::Paused { span_s }, PAUSED * seen_once(case.alike), &[]);
     } else if long {
-        let cache = if case.drop.recovered { 0.0 } else { -4.0 };
-        evidence.weigh_heat(Observation::Stopped { span_s }, STOPPED, &[(Slc, cache)]);
+        evidence.weigh_heat(Observation::Stopped { span_s }, STOPPED, &[(Slc, NO_CACHE_STOPS)]);
     }
 }
 

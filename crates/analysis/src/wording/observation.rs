@@ -84,7 +84,14 @@ pub fn observation(seen: &Observation) -> String {
             at(from_k)
         ),
         Seen::MostAreNotHeat => "Prior: most slowdowns are not thermal.".to_owned(),
-        Seen::MostAreNoFullCache => "Prior: most drops of write speed are not a full SLC cache.".to_owned(),
+        Seen::MostAreNoFullCache { written_share } => {
+            let prior = "Prior: most drops of write speed are not a full SLC cache";
+            if *written_share < 1.0 {
+                format!("{prior}, and {:.0} % of this load was written.", 100.0 * written_share)
+            } else {
+                format!("{prior}.")
+            }
+        }
         Seen::ReadingFillsNoCache => "Reads do not fill the SLC cache.".to_owned(),
         Seen::AtCritical { temp_k, critical_k } => {
             format!(
@@ -209,12 +216,12 @@ pub fn observation(seen: &Observation) -> String {
         Seen::NotCountedMeanwhile { threshold, span_s } => format!(
             "The drive counted no second at {threshold} in {span_s:.0} s of it, although it counts them."
         ),
-        Seen::WrittenOfStated { written_bytes, stated_bytes } => {
-            format!(
-                "{} had been written; the stated SLC cache is {}.",
-                amount(written_bytes),
-                amount(stated_bytes)
-            )
+        Seen::WrittenOfStated { written_bytes, stated_bytes, within_cache } => {
+            let [written, stated] = [written_bytes, stated_bytes].map(amount);
+            match within_cache {
+                true => format!("{written} had been written, all to one range that fits the stated SLC cache ({stated})."),
+                false => format!("{written} had been written; the stated SLC cache is {stated}."),
+            }
         }
         Seen::LittleWritten { written_bytes } => format!("Only {} had been written.", amount(written_bytes)),
         Seen::SameAmount { written_bytes, apart_k } => {

@@ -1,7 +1,7 @@
 //! Runs as a careful lab records them: named phases, settings of the host, throttle counters.
 
 use analysis::analyze;
-use analysis::findings::{Cause, Label, PolicyClass, SegmentOp};
+use analysis::findings::{Cause, EventKind, Label, PolicyClass, SegmentOp};
 use measure::Series;
 use measure::record::ThermalSettings;
 use trace::{Counters, Phase, SpeedSeries, Trace};
@@ -145,5 +145,72 @@ fn mixed_loads_are_alike_where_they_read_as_much() {
         let slow = findings.segments.iter().any(|segment| segment.label == Label::Unknown);
         assert_eq!(slow, alike, "{first} and {second}: {:#?}", findings.segments);
         assert!(alike || heat(&findings).is_empty(), "{first} and {second}: {:#?}", findings.events);
+    }
+}
+
+/// A load that reads and writes at once, `written` of it writes.
+fn mixed(log: &Logged, written: f64) -> trace::Trace {
+    let mut trace = log.trace_of(true, 1);
+    let whole = trace.speeds.remove(0);
+    for (op, share) in [(SegmentOp::Read, 1.0 - written), (SegmentOp::Write, written)] {
+        let part = |one: &trace::Interval| trace::Interval { bytes: one.bytes * share, ..*one };
+        trace.speeds.push(SpeedSeries { op, intervals: whole.intervals.iter().map(part).collect() });
+    }
+    let end_s = whole.intervals.last().map_or(0.0, trace::Interval::end_s);
+    trace.phases = vec![Phase::bare("mixed", SegmentOp::Mixed, 0.0, end_s)];
+    trace
+}
+
+/// Goal: nothing at all is not what a full cache leaves, though its stated size had been written just before. Method: loads that read and write,
+/// on a drive that stops to cool.
+#[test]
+fn a_mixed_load_that_stops_is_no_full_cache() {
+    for (seed, on_k, off_k, written) in [
+        (1, 350.0, 340.0, 0.5),
+        (2, 348.0, 339.0, 0.7),
+        (3, 352.0, 341.0, 0.5),
+        (4, 346.0, 337.0, 0.4),
+        (5, 349.0, 339.0, 0.6),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 60.0;
+        let mut thermostat = relay(on_k, off_k, 0.0);
+        log.log(900, |second, kelvin| thermostat(second, kelvin));
+        let mut trace = mixed(&log, written);
+        let writes = &trace.speeds[1].intervals;
+        let stops = writes.iter().position(|row| row.bytes < 1e6 && row.start_s > 0.0).expect("it stops");
+        trace.facts.slc_bytes = Some(writes[..stops].iter().map(|row| row.bytes).sum::<f64>() as u64);
+        let findings = analyze(&trace);
+        let full = findings.events.iter().filter(|event| event.kind == EventKind::SlcExhausted).count();
+        assert_eq!(full, 0, "{on_k} K: {:#?}", findings.events);
+        assert_ne!(findings.policy.class, PolicyClass::None, "{on_k} K");
+    }
+}
+
+/// Goal: a load that hardly writes is not slowed down by a full cache, and one that keeps to a range that the cache holds is not either. Method:
+/// one fall each, after as much as the cache is stated to hold, that stays.
+#[test]
+fn what_hardly_writes_or_keeps_within_the_cache_fills_none() {
+    for (seed, on_k, written, within_cache) in [
+        (1, 350.0, 0.02, false),
+        (2, 348.0, 0.03, false),
+        (3, 352.0, 0.5, true),
+        (4, 346.0, 0.6, true),
+        (5, 349.0, 0.7, true),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 56.0;
+        let mut throttle = relay(on_k, on_k - 30.0, 0.55);
+        log.log(600, |second, kelvin| throttle(second, kelvin));
+        let mut trace = mixed(&log, written);
+        trace.phases[0].within_cache = within_cache;
+        if within_cache {
+            let writes = &trace.speeds[1].intervals;
+            let fast = writes.iter().take_while(|row| row.bytes > 0.8 * writes[0].bytes);
+            trace.facts.slc_bytes = Some(fast.map(|row| row.bytes).sum::<f64>() as u64);
+        }
+        let findings = analyze(&trace);
+        let full = findings.events.iter().filter(|event| event.kind == EventKind::SlcExhausted).count();
+        assert_eq!(full, 0, "{written}: {:#?}", findings.events);
     }
 }

@@ -239,6 +239,9 @@ pub struct PhaseFacts {
     /// Whether the rounds go on until its speed is steady.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tracked: bool,
+    /// Whether all it writes goes to a range as large as the fast write cache, written over again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub within_cache: bool,
 }
 
 /// The settings that govern throttling, at one moment.

@@ -352,6 +352,7 @@ fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: Th
         ended_by: Some("duration".into()),
         round: None,
         tracked: false,
+        within_cache: false,
     };
     let before = ThermalSettings { tmt1_k: Some(0), tmt2_k: Some(358), power_state: Some(0) };
     let manifest = Manifest {
