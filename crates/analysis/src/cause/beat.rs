@@ -11,7 +11,7 @@ use super::shape;
 use crate::observation::Observation;
 
 /// So many beats and more are counted.
-const LEAST: usize = 8;
+const LEAST: usize = 5;
 /// Drives that act in bursts do so to a clock of their own: every ten seconds or quicker.
 const LEAST_S: f64 = 15.0;
 /// People choose multiples of the first up to the second, in seconds.
@@ -37,7 +37,7 @@ pub(super) fn weigh(judged: &mut [Judged], slice_s: f64) {
 }
 
 /// The period that these keep, in seconds, and what that weighs for anything but heat; `None` where they keep none that people choose.
-fn chosen(began_s: &[f64], slice_s: f64) -> Option<(f64, f64)> {
+pub(super) fn chosen(began_s: &[f64], slice_s: f64) -> Option<(f64, f64)> {
     let (first_s, last_s) = (began_s.first()?, began_s.last()?);
     let gaps_s: Vec<f64> = began_s.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let usual_s = crate::segment::median(&gaps_s);
@@ -74,6 +74,6 @@ mod test {
         assert_eq!(weighs(31.7, 40), None);
         assert_eq!(weighs(30.2, 40), None);
         assert_eq!(weighs(10.0, 40), None, "bursts of a drive's own");
-        assert_eq!(weighs(30.0, 5), None);
+        assert_eq!(weighs(30.0, 4), None);
     }
 }

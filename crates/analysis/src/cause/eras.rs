@@ -7,6 +7,7 @@
 
 use measure::Point;
 
+use super::beat;
 use super::case::OTHER_THRESHOLD_K;
 use super::drops::SpeedDrop;
 use super::heat::Heat;
@@ -65,6 +66,11 @@ impl Eras {
             return Self::default();
         }
         let mut began = began(heat, pieces, drops);
+        // It takes a drive another time to get to another threshold.
+        let began_s: Vec<f64> = began.iter().map(|drop| drop.start_s).collect();
+        if beat::chosen(&began_s, heat.slice_s).is_some() {
+            return Self::default();
+        }
         if let Some(found) = in_turn(heat, &began) {
             let mut began = began.clone();
             began.iter_mut().for_each(|drop| drop.level_k = found.nearer_k(drop.level_k));

@@ -212,3 +212,52 @@ fn bursts_as_long_from_cold_as_from_warm_are_no_relay() {
         assert!(heat(&findings).len() >= 3 && named(&findings, PolicyClass::Relay), "{of}");
     }
 }
+
+/// Goal: work that a host begins by the clock is not heat because the drive warms up meanwhile: a threshold that somebody moved would be met
+/// after another time. Method: every five minutes three quarters of the speed are gone for a while, on a drive that warms up slowly.
+#[test]
+fn a_clock_goes_on_while_a_drive_warms_up() {
+    for (seed, period_s, slow_s, share, heats_k) in [
+        (1, 300, 70, 0.65, 20.0),
+        (2, 300, 90, 0.6, 16.0),
+        (3, 600, 120, 0.5, 22.0),
+        (4, 300, 60, 0.7, 18.0),
+        (5, 600, 150, 0.65, 24.0),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = heats_k;
+        let by_clock =
+            |second: usize, _: f64| if second % period_s >= period_s - slow_s { share } else { 1.0 };
+        log.log(24 * period_s, by_clock);
+        let findings = analyze(&log.trace_of(true, 10));
+        assert!(
+            heat(&findings).is_empty(),
+            "every {period_s} s: {:?} {:?}",
+            findings.policy,
+            heat(&findings)
+        );
+    }
+}
+
+/// Goal: a host's pauses beside a relay make no thermostat of it, however long they are. Method: a relay of short cycles, and a pause every ten
+/// minutes.
+#[test]
+fn pauses_beside_a_relay_are_no_stops_of_the_drive() {
+    for (seed, on_k, off_k, share) in [
+        (1, 350.0, 346.0, 0.5),
+        (2, 347.0, 343.5, 0.45),
+        (3, 352.0, 347.0, 0.55),
+        (4, 345.0, 341.0, 0.5),
+        (5, 349.0, 346.0, 0.4),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 60.0;
+        let mut throttle = relay(on_k, off_k, share);
+        log.log(2400, |second, kelvin| {
+            let speed = throttle(second, kelvin);
+            if second % 600 >= 400 { 0.0 } else { speed }
+        });
+        let findings = analyze(&log.trace_of(true, 2));
+        assert_ne!(findings.policy.class, PolicyClass::Stop, "{on_k} K: {:?}", findings.policy);
+    }
+}
