@@ -32,13 +32,6 @@ const RESTED_S: f64 = 5.0;
 /// So many drops within another one are a cycle of their own.
 const CYCLES: usize = 2;
 
-/// A speed that fell has come to where it stays after this share of the way, ...
-pub(super) const NEARLY: f64 = 0.85;
-/// ... and did so little by little where it stood on so many levels in between.
-const LEAST_LEVELS: usize = 2;
-/// A level that sinks varies by this share of the fall to it, one that stands by less.
-const SINKS: f64 = 0.1;
-
 /// Everything that one drop is judged by.
 pub(crate) struct Case<'a> {
     pub trace: &'a Trace,
@@ -188,25 +181,8 @@ impl Case<'_> {
         self.drop.sharp && !self.pieces[self.drop.first].gradual && self.fell_over_s().is_none()
     }
 
-    /// How long the speed took to fall, level by level, to nearly where it stayed, in seconds; `None` where it fell at once.
+    /// See [`SpeedDrop::fell_over_s`].
     pub(crate) fn fell_over_s(&self) -> Option<f64> {
-        let before = self.drop.before.filter(|_| !self.drop.at_start)?;
-        let middle_s = self.start_s() + self.span_s() / 2.0;
-        let late: Vec<usize> =
-            (self.drop.first..=self.drop.last).filter(|at| self.pieces[*at].end_s > middle_s).collect();
-        let low = super::drops::median_speed(self.pieces, &late);
-        let nearly = before - NEARLY * (before - low);
-        let pieces = &self.pieces[self.drop.first..=self.drop.last];
-        let falling = pieces.iter().take_while(|piece| piece.level > nearly);
-        let levels: Vec<f64> = std::iter::once(before).chain(falling.map(|piece| piece.level)).collect();
-        let end = pieces.get(levels.len() - 1)?;
-        let falls = levels.windows(2).all(|pair| pair[1] < pair[0]);
-        // Between two steps speed stands, and while it sinks it varies: in a straight line from a level to the next by 0.29 of the way.
-        let sinks = |(at, pair): (usize, &[f64])| {
-            pieces.get(at).is_some_and(|piece| piece.variation * piece.level >= SINKS * (pair[0] - pair[1]))
-        };
-        let sinking = levels.windows(2).enumerate().skip(1).filter(|step| sinks(*step)).count();
-        let stands = 2 * sinking + 2 < levels.len();
-        (falls && levels.len() > LEAST_LEVELS && !stands).then(|| end.start_s - self.start_s())
+        self.drop.fell_over_s(self.pieces)
     }
 }

@@ -9,6 +9,7 @@ use super::case::{Case, SETTLING_S, TELLING_S};
 use super::evidence::Evidence;
 use super::evidence::Suspect::{Slc, Tmt1, Tmt2, Vendor};
 use super::likelihood::{ONE_THRESHOLD_K, part_way, seen_once};
+use super::noise;
 use super::release;
 use super::stood;
 use crate::findings::SegmentOp;
@@ -98,7 +99,9 @@ fn fell_slowly(case: &Case, slowly: Option<SlowFall>, evidence: &mut Evidence) {
             ..FILLS_WITHIN_S => (half, half),
             _ => (half, -half),
         };
-        evidence.weigh_heat(Observation::FellSlowly { over_s }, weight, &[(Slc, cache)]);
+        // What makes a load uneven takes its time as well.
+        let told = 1.0 - noise::by_chance(case).map_or(0.0, |(_, chance)| chance);
+        evidence.weigh_heat(Observation::FellSlowly { over_s }, told * weight, &[(Slc, told * cache)]);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::shape::Fall;
 use crate::segment::{Piece, STOP_FRACTION};
 
 /// A piece this much slower than before is slow. Below the 4 % lie run-to-run differences and the steps by which
@@ -30,6 +31,13 @@ const AS_FAST: f64 = 1.1;
 /// So many rows of more, between two times that each last so many times as long, are no full speed.
 const SPIKE: usize = 2;
 const LASTS: usize = 4;
+
+/// A speed that fell has come to where it stays after this share of the way, ...
+pub(super) const NEARLY: f64 = 0.85;
+/// ... and did so little by little where it stood on so many levels in between.
+const LEAST_LEVELS: usize = 2;
+/// A level that sinks varies by this share of the fall to it, one that stands by less.
+const SINKS: f64 = 0.1;
 
 /// A stretch of slower pieces.
 #[derive(Clone, Debug)]
@@ -68,6 +76,37 @@ impl SpeedDrop {
         let own = self.own.iter().map(|at| &pieces[*at]);
         let longest = own.max_by(|a, b| a.span_s().total_cmp(&b.span_s()))?;
         (longest.is_even() && longest.slices >= LEAST_SLICES).then_some(longest)
+    }
+
+    /// How speed fell.
+    pub(super) fn fall(&self, pieces: &[Piece]) -> Fall {
+        match self.fell_over_s(pieces) {
+            _ if self.at_start => Fall::Unseen,
+            Some(_) => Fall::LittleByLittle,
+            None => Fall::AtOnce,
+        }
+    }
+
+    /// How long the speed took to fall, level by level, to nearly where it stayed, in seconds; `None` where it fell at once.
+    pub(crate) fn fell_over_s(&self, pieces: &[Piece]) -> Option<f64> {
+        let before = self.before.filter(|_| !self.at_start)?;
+        let (start_s, end_s) = (pieces[self.first].start_s, pieces[self.last].end_s);
+        let middle_s = f64::midpoint(start_s, end_s);
+        let late: Vec<usize> = (self.first..=self.last).filter(|at| pieces[*at].end_s > middle_s).collect();
+        let low = median_speed(pieces, &late);
+        let nearly = before - NEARLY * (before - low);
+        let pieces = &pieces[self.first..=self.last];
+        let falling = pieces.iter().take_while(|piece| piece.level > nearly);
+        let levels: Vec<f64> = std::iter::once(before).chain(falling.map(|piece| piece.level)).collect();
+        let end = pieces.get(levels.len() - 1)?;
+        let falls = levels.windows(2).all(|pair| pair[1] < pair[0]);
+        // Between two steps speed stands, and while it sinks it varies: in a straight line from a level to the next by 0.29 of the way.
+        let sinks = |(at, pair): (usize, &[f64])| {
+            pieces.get(at).is_some_and(|piece| piece.variation * piece.level >= SINKS * (pair[0] - pair[1]))
+        };
+        let sinking = levels.windows(2).enumerate().skip(1).filter(|step| sinks(*step)).count();
+        let stands = 2 * sinking + 2 < levels.len();
+        (falls && levels.len() > LEAST_LEVELS && !stands).then(|| end.start_s - start_s)
     }
 
     /// Whether nothing moved for most of it: its first piece may be the edge that a slow sampling makes of it.

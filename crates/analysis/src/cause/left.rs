@@ -38,8 +38,8 @@ const CELL: f64 = 0.0025;
 /// Further away than so many standard deviations is nothing.
 const REACH: f64 = 4.0;
 
-/// An operation, and whether within another drop.
-type Place = (u8, bool);
+/// An operation, whether within another drop, and whether it fell little by little.
+type Place = (u8, bool, bool);
 /// A speed left in a place, in cells of [`CELL`].
 pub(super) type Level = (Place, i64);
 
@@ -59,7 +59,7 @@ impl SpeedLeft {
     /// The speed that most of a drop's own time has; `None` where none stands, or nothing moves. Of a drop in
     /// a row or two the slowest is the least mixed with full speed.
     pub(super) fn new(case: &Case) -> Option<Self> {
-        let place = (case.op as u8, case.drop.inside.is_some());
+        let place = (case.op as u8, case.drop.inside.is_some(), case.shape.sank());
         if case.drop.stops(case.pieces) {
             return Some(Self { place, level: STOPPED, spread: SAME, stands: true });
         }

@@ -22,20 +22,26 @@ const AS_FAST: f64 = 0.9;
 
 /// Weighs that a fall is no larger than what the load varies by anyway. Without a temperature heat is neither blamed nor cleared.
 pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
-    if case.drop.at_start || case.onset_k().is_none() {
-        return;
+    let Some((varies, chance)) = by_chance(case).filter(|_| case.onset_k().is_some()) else { return };
+    // It is as good as a small step; what many drops have in common is no chance.
+    let weight = SMALL_STEP * chance * seen_once(case.alike);
+    if weight < 0.0 {
+        evidence.weigh_heat(Observation::WithinNoise { varies }, weight, &[]);
+    }
+}
+
+/// By what share of its speed the load varies from row to row, and how much of the fall that may have brought about, 0 to 1.
+pub(super) fn by_chance(case: &Case) -> Option<(f64, f64)> {
+    if case.drop.at_start {
+        return None;
     }
     let stretch = case.pieces[case.drop.first].stretch;
     let before = &case.pieces[case.drop.first.saturating_sub(MOST_PIECES)..case.drop.first];
     let other = before.iter().rposition(|piece| piece.stretch != stretch);
     let before = &before[other.map_or(0, |at| at + 1)..];
     let own: Vec<&Piece> = case.drop.own.iter().map(|at| &case.pieces[*at]).collect();
-    let Some((varies, errors)) = over_noise(before, &own) else { return };
-    // It is as good as a small step; what many drops have in common is no chance.
-    let weight = SMALL_STEP * part_way(errors, [CLEAR, BY_CHANCE]) * seen_once(case.alike);
-    if weight < 0.0 {
-        evidence.weigh_heat(Observation::WithinNoise { varies }, weight, &[]);
-    }
+    let (varies, errors) = over_noise(before, &own)?;
+    Some((varies, part_way(errors, [CLEAR, BY_CHANCE])))
 }
 
 /// By what share of its speed a load varies from row to row where it is fast, and by how many standard errors it fell from the last of the pieces

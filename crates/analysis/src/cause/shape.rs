@@ -33,6 +33,27 @@ pub(super) struct DropShape {
     pub(super) recovered: bool,
     /// Whether its loss is that of a speed at which it stood.
     stands: bool,
+    pub(super) fall: Fall,
+}
+
+/// How speed fell. What falls at once is no measure of what falls little by little: few things but heat do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fall {
+    AtOnce,
+    LittleByLittle,
+    /// The load began slow.
+    Unseen,
+}
+
+impl Fall {
+    /// How those fell that this one may be like.
+    const fn alike(self) -> &'static [Self] {
+        match self {
+            Self::AtOnce => &[Self::AtOnce, Self::Unseen],
+            Self::LittleByLittle => &[Self::LittleByLittle, Self::Unseen],
+            Self::Unseen => &[Self::AtOnce, Self::LittleByLittle, Self::Unseen],
+        }
+    }
 }
 
 impl DropShape {
@@ -46,7 +67,13 @@ impl DropShape {
             size: number(loss * span_s.max(1.0), LOST_FACTOR),
             recovered: drop.recovered,
             stands: stands.is_some(),
+            fall: drop.fall(pieces),
         }
+    }
+
+    /// Whether speed fell little by little.
+    pub(super) fn sank(self) -> bool {
+        self.fall == Fall::LittleByLittle
     }
 
     /// How many cells of loss apart others may be that are as deep.
@@ -55,9 +82,11 @@ impl DropShape {
     }
 
     /// Whether the other one is about as deep and as long.
-    const fn looks_like(self, other: Self) -> bool {
+    fn looks_like(self, other: Self) -> bool {
         let reach = self.reach().unsigned_abs();
-        self.loss.abs_diff(other.loss) <= reach && self.size.abs_diff(other.size) <= 1
+        self.fall.alike().contains(&other.fall)
+            && self.loss.abs_diff(other.loss) <= reach
+            && self.size.abs_diff(other.size) <= 1
     }
 }
 
@@ -74,7 +103,7 @@ pub(super) fn of_one_kind(of: &[usize], shape: impl Fn(usize) -> DropShape) -> V
 
 /// Something of each shape.
 #[derive(Debug)]
-pub(super) struct ByShape<T>(BTreeMap<(i64, i64), T>);
+pub(super) struct ByShape<T>(BTreeMap<(Fall, i64, i64), T>);
 
 impl<T: Default> ByShape<T> {
     pub(super) fn new() -> Self {
@@ -83,7 +112,7 @@ impl<T: Default> ByShape<T> {
 
     /// That of drops in the very cell.
     pub(super) fn at(&mut self, shape: DropShape) -> &mut T {
-        self.0.entry((shape.loss, shape.size)).or_default()
+        self.0.entry((shape.fall, shape.loss, shape.size)).or_default()
     }
 
     /// Those of all drops about as deep, wherever they stood, and up to [`MUCH_LONGER`] cells longer or shorter.
@@ -99,10 +128,12 @@ impl<T: Default> ByShape<T> {
     /// Those of cells as deep and so many of size apart. How long a drop would have lasted that the end of the load cut
     /// off is not known: it is like all that were larger.
     fn around(&self, shape: DropShape, reach: i64) -> impl Iterator<Item = &T> {
-        let DropShape { loss, size, recovered, .. } = shape;
+        let DropShape { loss, size, recovered, fall, .. } = shape;
         let largest = if recovered { size + reach } else { i64::MAX };
-        (loss - shape.reach()..=loss + shape.reach()).flat_map(move |loss| {
-            self.0.range((loss, size - reach)..=(loss, largest)).map(|(_, of_cell)| {
+        let losses = loss - shape.reach()..=loss + shape.reach();
+        let cells = fall.alike().iter().flat_map(move |fall| losses.clone().map(move |loss| (*fall, loss)));
+        cells.flat_map(move |(fall, loss)| {
+            self.0.range((fall, loss, size - reach)..=(fall, loss, largest)).map(|(_, of_cell)| {
                 crate::work::count(1);
                 of_cell
             })

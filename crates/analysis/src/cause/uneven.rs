@@ -69,7 +69,12 @@ pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piec
             Observation::LeftAnything { .. } => {
                 levels.among(judged.drop.level) && levels.others(judged.drop.level) <= COMES_AGAIN
             }
-            _ => !capped.is(judged) && !judged.drop.before.is_some_and(|before| from.usual(before)),
+            // Who asks for less asks for it at once.
+            _ => {
+                !judged.shape.sank()
+                    && !capped.is(judged)
+                    && !judged.drop.before.is_some_and(|before| from.usual(before))
+            }
         };
         for index in drops.into_iter().filter(|index| counts(&judged[*index])).collect::<Vec<_>>() {
             judged[index].evidence.weigh(seen.clone(), &[(Other, weight)]);

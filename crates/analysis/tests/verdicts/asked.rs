@@ -214,3 +214,32 @@ fn two_cycles_of_scattered_rows_are_a_relay() {
         );
     }
 }
+
+/// Goal: a speed that sinks for minutes at a temperature that stands is a regulator's, however many falls of a host's there are at that
+/// temperature. Method: levels that a host asks for by chance, and then all
+/// that the drive gives, which a regulator holds back.
+#[test]
+fn a_fall_little_by_little_is_not_told_by_falls_at_once() {
+    let mut regulated = 0;
+    for (seed, hold_k, heats_k) in
+        [(1, 344.0, 40.0), (2, 341.0, 36.0), (3, 347.0, 44.0), (4, 345.0, 42.0), (5, 342.5, 38.0)]
+    {
+        let mut log = Logged::new(seed);
+        log.heats_k = heats_k;
+        let mut asked: Vec<f64> = Vec::new();
+        while asked.len() < 1800 {
+            let (level, for_s) = (0.1 + 0.6 * log.random(), 20.0 + 60.0 * log.random());
+            asked.extend(std::iter::repeat_n(level, for_s as usize));
+        }
+        asked.truncate(1800);
+        asked.resize(3300, 1.0);
+        let mut held = regulator(hold_k, 0.003);
+        log.log(3300, |second, kelvin| asked[second].min(held(second, kelvin)));
+        let findings = analyze(&log.trace_of(true, 10));
+        let onsets = heat(&findings);
+        let at_once = onsets.iter().filter(|onset| onset.0 < 1800.0).count();
+        assert_eq!(at_once, 0, "{hold_k} K: {onsets:?}");
+        regulated += usize::from(findings.policy.class == PolicyClass::Regulator);
+    }
+    assert!(regulated >= 3, "{regulated} of 5");
+}
