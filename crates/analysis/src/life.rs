@@ -43,6 +43,12 @@ pub struct Life {
     /// Spare capacity below which the drive warns, in percent.
     #[serde(default)]
     pub spare_threshold_percent: Option<f64>,
+    /// Data that could not be read back or were wrong, by the drive's own count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media_errors: Option<f64>,
+    /// Whether a SATA or SCSI drive says of itself that it fails.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_failed: bool,
     /// The temperature at the last reading, in kelvins.
     #[serde(default)]
     pub now_k: Option<f64>,
@@ -173,6 +179,8 @@ pub(crate) fn life(trace: &Trace) -> Option<Life> {
         warnings: last.critical_warning.map(warnings).unwrap_or_default(),
         spare_percent: last.spare_percent,
         spare_threshold_percent: last.spare_threshold_percent,
+        media_errors: last.media_errors,
+        has_failed: last.has_failed,
         now_k: now(trace, last),
         sensor: trace.trusted.as_ref().map(|sensor| trace.temperatures[sensor.index].name.clone()),
         limit_k: trace.facts.warning_k,
@@ -198,6 +206,17 @@ impl Life {
         };
         let counted = self.whole.throttled.iter().filter(|one| times(one) || time(one));
         counted.map(|one| one.threshold).collect()
+    }
+
+    /// Whether the drive says that it fails: its data are at risk, and any load takes from what is left.
+    pub fn is_failing(&self) -> bool {
+        let fails = [LifeWarning::Spare, LifeWarning::Reliability, LifeWarning::ReadOnly];
+        self.has_failed || self.has_low_spare() || self.warnings.iter().any(|one| fails.contains(one))
+    }
+
+    /// Whether less spare capacity is left than the drive warns at.
+    pub fn has_low_spare(&self) -> bool {
+        self.spare_percent.zip(self.spare_threshold_percent).is_some_and(|(left, threshold)| left < threshold)
     }
 
     /// Whether the drive is, at its last reading, as hot as it warns of: by the flag that it raises or at a threshold of its maker.

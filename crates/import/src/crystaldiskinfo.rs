@@ -309,6 +309,7 @@ fn tell_log(log: &SmartLog, reading: &mut HealthReading) -> Result<(), String> {
         spare_percent: Some(log.available_spare_percent.into()),
         spare_threshold_percent: Some(log.spare_threshold_percent.into()),
         host_commands: Some(log.host_reads as f64 + log.host_writes as f64),
+        media_errors: Some(log.media_errors as f64),
         ..LifeCounters::default()
     };
     Ok(())

@@ -168,6 +168,7 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, S
         spare_percent: counts.number("avail_spare"),
         spare_threshold_percent: counts.number("spare_thresh"),
         host_commands: counts.host_commands(["host_read_commands", "host_write_commands"]),
+        media_errors: counts.number("media_errors"),
         ..LifeCounters::default()
     };
     reading.odd = counts.odd;

@@ -14,7 +14,7 @@ use super::monitor::when::Stamp;
 use super::numbers;
 
 /// Beginnings of labels, in lower case and without blanks and underscores, and the keys of the JSON.
-const LABELS: [(&str, &str); 15] = [
+const LABELS: [(&str, &str); 16] = [
     ("criticalwarning", "critical_warning"),
     ("availablesparethreshold", "spare_thresh"),
     ("availablespare", "avail_spare"),
@@ -23,6 +23,7 @@ const LABELS: [(&str, &str); 15] = [
     ("dataunitswritten", "data_units_written"),
     ("hostreadcommands", "host_read_commands"),
     ("hostwritecommands", "host_write_commands"),
+    ("mediaerrors", "media_errors"),
     ("thermalmanagementt1transcount", "thm_temp1_trans_count"),
     ("thermalmanagementt2transcount", "thm_temp2_trans_count"),
     ("thermalmanagementt1totaltime", "thm_temp1_total_time"),

@@ -114,6 +114,7 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
         used_percent: counted("/endurance_used/current_percent"),
         hottest_k: kept("/temperature/lifetime_max"),
         trip_k,
+        has_failed: has_failed(object),
         ..LifeCounters::default()
     };
     reading.life.over_limit = object
@@ -185,6 +186,16 @@ fn next_step(said: &str) -> &'static str {
     }
 }
 
+/// Whether a SATA or SCSI drive says that it fails. Of NVMe drives smartctl says so for any warning, a temperature's as well: their
+/// warnings are told one by one.
+fn has_failed(object: &Value) -> bool {
+    let status = |key: &str| object.get("smart_status")?.get(key);
+    let is_nvme = object.get("nvme_smart_health_information_log").is_some();
+    let passed = status("passed").and_then(Value::as_bool);
+    let fails = status("text").and_then(Value::as_str).is_some_and(|text| text.starts_with("FAIL"));
+    !is_nvme && (passed == Some(false) || fails)
+}
+
 fn nvme(health: &Value, reading: &mut HealthReading) {
     if reading.composite_k.is_none() {
         reading.composite_k = number_at(health, "temperature").and_then(kelvin);
@@ -213,6 +224,7 @@ fn nvme(health: &Value, reading: &mut HealthReading) {
     life.spare_percent = counts.number("available_spare");
     life.spare_threshold_percent = counts.number("available_spare_threshold");
     life.host_commands = counts.host_commands(["host_reads", "host_writes"]);
+    life.media_errors = counts.number("media_errors");
     reading.odd.append(&mut counts.odd);
 }
 

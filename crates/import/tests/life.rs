@@ -309,3 +309,37 @@ fn a_trip_temperature_is_marked_as_one() {
     assert_eq!((trace.facts.warning_k, last(&trace).trip_k), (Some(343.0), Some(343.0)));
     assert_eq!(last(&read(&[("a.json", nvme(0, 1000, 0))])).trip_k, None);
 }
+
+/// Goal: a drive that says that it fails is known by every tool that shows it. Method: SATA and SCSI in JSON and text; of NVMe drives the
+/// status says no more than their warnings.
+#[test]
+fn a_failed_smart_status_and_media_errors_are_read() {
+    let sata = |passed: bool| {
+        format!(
+            r#"{{"smartctl": {{"version": [7, 4]}}, "local_time": {{"time_t": {T_S}}}, "device": {{"protocol": "ATA"}},
+            "smart_status": {{"passed": {passed}}}, "temperature": {{"current": 40}}, "power_on_time": {{"hours": 9}}}}"#
+        )
+    };
+    let told = |text: String| last(&read(&[("a.json", text)]));
+    assert!(told(sata(false)).has_failed && !told(sata(true)).has_failed);
+    let nvme_failed = nvme(0, 1000, 0)
+        .replace(
+            r#""temperature": {"current": 40}"#,
+            r#""smart_status": {"passed": false}, "temperature": {"current": 40}"#,
+        )
+        .replace(r#""percentage_used""#, r#""media_errors": 17, "percentage_used""#);
+    let nvme_failed = told(nvme_failed);
+    assert_eq!((nvme_failed.has_failed, nvme_failed.media_errors), (false, Some(17.0)));
+    let text = |status: &str| {
+        let text = format!(
+            "smartctl 7.4 2023-08-01 r5530 [x86_64-linux-6.1.0] (local build)\n\n\
+             === START OF READ SMART DATA SECTION ===\nSMART Health Status: {status}\n\n\
+             Current Drive Temperature:     31 C\nDrive Trip Temperature:        70 C\n\
+             Accumulated power on time, hours:minutes 1234:56\n"
+        );
+        last(&read(&[("a.txt", text)]))
+    };
+    assert!(
+        text("FAILURE PREDICTION THRESHOLD EXCEEDED [asc=5d, ascq=10]").has_failed && !text("OK").has_failed
+    );
+}

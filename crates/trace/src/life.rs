@@ -38,4 +38,8 @@ pub struct LifeCounters {
     pub spare_percent: Option<f64>,
     /// Spare capacity below which the drive warns, in percent (byte 4).
     pub spare_threshold_percent: Option<f64>,
+    /// Data that could not be read back, or were wrong (NVMe: Media and Data Integrity Errors, bytes 160 to 175).
+    pub media_errors: Option<f64>,
+    /// Whether a SATA or SCSI drive says of itself that it fails: its SMART status is not "passed".
+    pub has_failed: bool,
 }

@@ -17,7 +17,7 @@ enum Kind {
 use Kind::{Count, Greatest, Text};
 
 /// Labels in lower case with single blanks, and the paths in the JSON.
-const LABELS: [(&str, &str, Kind); 43] = [
+const LABELS: [(&str, &str, Kind); 46] = [
     ("model number", "model_name", Text),
     ("device model", "model_name", Text),
     ("serial number", "serial_number", Text),
@@ -39,6 +39,9 @@ const LABELS: [(&str, &str, Kind); 43] = [
     ("data units written", "nvme_smart_health_information_log/data_units_written", Count),
     ("host read commands", "nvme_smart_health_information_log/host_reads", Count),
     ("host write commands", "nvme_smart_health_information_log/host_writes", Count),
+    ("media and data integrity errors", "nvme_smart_health_information_log/media_errors", Count),
+    ("smart overall-health self-assessment test result", "smart_status/text", Text),
+    ("smart health status", "smart_status/text", Text),
     ("power on hours", "nvme_smart_health_information_log/power_on_hours", Count),
     ("warning comp. temperature time", "nvme_smart_health_information_log/warning_temp_time", Count),
     ("critical comp. temperature time", "nvme_smart_health_information_log/critical_comp_time", Count),

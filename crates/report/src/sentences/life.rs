@@ -1,6 +1,7 @@
 //! What a drive's counters say of its life, in sentences.
 
 mod between;
+mod failing;
 
 use analysis::life::{
     Life, LifeCounter, LifeDoubt, LifeDoubtKind, LifeHistory, LifeShare, LifeSpan, LifeThrottling,
@@ -10,6 +11,7 @@ use analysis::wording::sensor_name;
 use trace::HostThreshold;
 
 use crate::format;
+pub(super) use failing::save_first;
 
 /// The sentences, the answer first; none where the counters say nothing.
 pub fn life(life: &Life) -> Vec<String> {
@@ -45,8 +47,8 @@ pub(super) fn meanwhile(life: &Life) -> Vec<String> {
 
 /// What the drive warns of, and a spare capacity that is below its threshold though it does not.
 fn warning(life: &Life) -> Option<String> {
+    let is_low = life.has_low_spare();
     let spare = life.spare_percent.zip(life.spare_threshold_percent);
-    let is_low = spare.is_some_and(|(left, threshold)| left < threshold);
     let spare = spare.map_or_else(String::new, |(left, threshold)| {
         format!(" ({} % left, threshold {} %)", figure(left, 0), figure(threshold, 0))
     });
@@ -70,7 +72,9 @@ fn warning(life: &Life) -> Option<String> {
     let untold = is_untold.then(|| {
         format!("Available spare is below its threshold{spare}, and the drive does not warn of it.")
     });
-    let told: Vec<String> = warned.into_iter().chain(untold).collect();
+    let failed = life.has_failed.then(|| failing::FAILED.to_owned());
+    let errors = life.media_errors.filter(|errors| *errors > 0.0).map(failing::media_errors);
+    let told: Vec<String> = failed.into_iter().chain(warned).chain(untold).chain(errors).collect();
     (!told.is_empty()).then(|| told.join(" "))
 }
 

@@ -69,7 +69,11 @@ pub fn summary(input: &ReportInput) -> Summary {
         reasons,
         policy,
         ruled_out: ruled_out(input, &figures),
-        next: cool_first.into_iter().chain(sorted.next).collect(),
+        next: match input.findings.life.as_ref().and_then(life::save_first) {
+            // Whatever else is open needs a load.
+            Some(save_first) => vec![save_first],
+            None => cool_first.into_iter().chain(sorted.next).collect(),
+        },
         caveats: sorted.first,
         fine_print: sorted.fine_print,
         figures,

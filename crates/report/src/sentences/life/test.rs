@@ -13,7 +13,7 @@ fn figures_are_grouped_and_absurd_ones_are_short() {
     assert_eq!((small_percent(0.031), small_percent(1e-6)), ("3.1 %".into(), "less than 0.01 %".into()));
 }
 
-fn empty() -> LifeSpan {
+pub(super) fn empty() -> LifeSpan {
     LifeSpan {
         clock_hours: None,
         hours: None,
@@ -30,7 +30,7 @@ fn empty() -> LifeSpan {
     }
 }
 
-fn of(whole: LifeSpan, between: Option<LifeSpan>) -> Life {
+pub(super) fn of(whole: LifeSpan, between: Option<LifeSpan>) -> Life {
     Life {
         whole,
         between,
@@ -38,6 +38,8 @@ fn of(whole: LifeSpan, between: Option<LifeSpan>) -> Life {
         warnings: Vec::new(),
         spare_percent: None,
         spare_threshold_percent: None,
+        media_errors: None,
+        has_failed: false,
         now_k: None,
         sensor: None,
         limit_k: None,
