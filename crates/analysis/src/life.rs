@@ -4,6 +4,7 @@
 //! kept: that is said and not decided.
 
 mod counter;
+mod readings;
 mod span;
 
 use schemars::JsonSchema;
@@ -171,10 +172,11 @@ pub struct LifeHistory {
 
 /// What the counters in `trace` say; `None` where it has none.
 pub(crate) fn life(trace: &Trace) -> Option<Life> {
-    let last = trace.life.last()?;
+    let readings = readings::readings(trace);
+    let last = readings.last()?;
     Some(Life {
-        whole: span::whole(&trace.life)?,
-        between: span::between(&trace.life, clock(trace)),
+        whole: span::whole(&readings)?,
+        between: span::between(&readings, clock(trace)),
         used_percent: last.used_percent,
         warnings: last.critical_warning.map(warnings).unwrap_or_default(),
         spare_percent: last.spare_percent,
@@ -269,7 +271,8 @@ fn now(trace: &Trace, last: &LifeCounters) -> Option<f64> {
 /// The temperatures before the readings: what there is besides one for each.
 fn history(trace: &Trace) -> Option<LifeHistory> {
     let points = trace.temperature()?.points();
-    if points.len() <= trace.life.len() {
+    // A log of temperatures beside throttle counters is no history that the drive keeps.
+    if trace.life.is_empty() || points.len() <= trace.life.len() {
         return None;
     }
     let mut steps_s: Vec<f64> =

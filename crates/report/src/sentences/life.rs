@@ -20,7 +20,16 @@ pub fn life(life: &Life) -> Vec<String> {
     // What may be of another drive is told before what either counted.
     sentences.extend(life.between.as_ref().and_then(between::fell));
     sentences.extend(headline(&life.whole));
-    sentences.extend(life.whole.throttled.iter().filter_map(|one| throttling(one, &life.whole, true)));
+    // What was counted between the readings, and nothing before, is told once, with their time.
+    let is_new = |one: &&LifeThrottling| {
+        let grown = life
+            .between
+            .as_ref()
+            .and_then(|span| span.throttled.iter().find(|of| of.threshold == one.threshold));
+        !grown.is_some_and(|of| of.transitions == one.transitions && hours_of(of) == hours_of(one))
+    };
+    let counted = life.whole.throttled.iter().filter(is_new);
+    sentences.extend(counted.filter_map(|one| throttling(one, &life.whole, true)));
     sentences.extend(heat(life));
     if let Some(span) = &life.between {
         sentences.extend(between::course(span, life.used_percent));
@@ -31,6 +40,10 @@ pub fn life(life: &Life) -> Vec<String> {
     sentences.extend(left_out(&life.whole));
     sentences.extend(temperatures(life));
     sentences
+}
+
+fn hours_of(one: &LifeThrottling) -> Option<f64> {
+    one.time.map(|time| time.hours)
 }
 
 /// Beside a load: what the drive warns of, what its counters of heat say of the time between the readings where any moved, and
