@@ -23,9 +23,15 @@ use crate::chart::{Chart, main_chart, small_charts};
 use crate::sentences;
 use crate::view::ReportInput;
 
+/// Whether there is anything to draw over time: a single reading is told in words.
+fn has_course(chart: &Chart) -> bool {
+    chart.lines.iter().any(|line| line.points.len() > 1)
+}
+
 /// The report of one run as an HTML page.
 pub fn html(input: &ReportInput) -> String {
-    let charts: Vec<Chart> = [main_chart(input)].into_iter().chain(small_charts(input)).collect();
+    let charts: Vec<Chart> =
+        [main_chart(input)].into_iter().filter(has_course).chain(small_charts(input)).collect();
     let title = input.title();
     let badge = input.simulated_badge();
     let summary = sentences::summary(input);

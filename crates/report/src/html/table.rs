@@ -7,10 +7,10 @@ use crate::format;
 /// Numbers, folded away, with a button that copies them as CSV.
 pub(crate) fn number_table(id: &str, table: &ChartTable) -> String {
     let mut out = format!(
-        "<details class=\"data\"><summary>The data as a table ({} rows)</summary>\n\
+        "<details class=\"data\"><summary>The data as a table ({})</summary>\n\
          <p class=\"note\">{}. <button type=\"button\" class=\"copy\" data-table=\"{id}-table\">Copy as CSV</button></p>\n\
          <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Data table\"><table id=\"{id}-table\" class=\"numbers\"><thead><tr>",
-        table.rows.len(),
+        rows(table.rows.len()),
         escape(&table.caption)
     );
     for (name, _) in &table.columns {
@@ -26,6 +26,10 @@ pub(crate) fn number_table(id: &str, table: &ChartTable) -> String {
     }
     out.push_str("</tbody></table></div></details>\n");
     out
+}
+
+fn rows(count: usize) -> String {
+    if count == 1 { "1 row".to_owned() } else { format!("{count} rows") }
 }
 
 /// Text in rows. Each cell names its column, so that a narrow page can show a row as a card (`cards` in `class`).
