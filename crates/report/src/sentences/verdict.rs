@@ -357,7 +357,7 @@ fn cycle(
         words::doing(block.op),
         onsets.len(),
         format::seconds(first_s(onsets)),
-        format::seconds(block.range().1)
+        format::seconds(last_throttled_s(block))
     );
     let speeds = alone.and_then(|row| Some((row.full?.bytes_per_s, row.throttled_bytes_per_s?)));
     let to = median(onsets.iter().filter_map(|event| event.strength));
@@ -410,6 +410,12 @@ fn cycle(
         surest.observations.iter_mut().for_each(|seen| seen.observation.name_onset(usual_k));
     }
     reason(what, &surest, levels)
+}
+
+/// When a block was throttled last: it may end at full speed.
+fn last_throttled_s(block: &Block<'_>) -> f64 {
+    let throttled = block.segments.iter().filter(|segment| segment.label == Label::Throttled);
+    throttled.map(|segment| segment.end_s).reduce(f64::max).unwrap_or(block.range().1)
 }
 
 /// The events of heat of a kind, those of loads that began slow left out: they crossed nothing.
