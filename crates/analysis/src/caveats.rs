@@ -6,6 +6,7 @@ use crate::cause::Judged;
 use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::findings::{Caveat, SegmentOp, Thermal};
+use crate::life;
 use crate::segment::{Piece, Stretch, usual_span_s};
 use trace::caveat::{ClockDoubt, Cycles, Hole, HostThreshold, IoFailure, StillCounters, StillSensor};
 use trace::{Interval, Trace};
@@ -36,6 +37,8 @@ const SHORT_S: f64 = 120.0;
 const FROZEN_S: f64 = 120.0;
 /// Readings further apart than this miss cycles of half a minute.
 const SLOW_SAMPLING_S: f64 = 10.0;
+/// An interval longer than the usual one by this factor is told beside it.
+const OTHER_SPAN: f64 = 1.5;
 /// Readings lie on coarser steps than whole kelvins where they would do so by chance in fewer logs than this share.
 const CHANCE: f64 = 0.05;
 
@@ -93,7 +96,10 @@ fn speed(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<Caveat> 
     }
     let interval_s = usual_span_s(&trace.speeds);
     if interval_s > SLOW_SAMPLING_S {
-        found.push(Caveat::Averaged { interval_s });
+        let spans_s =
+            trace.speeds.iter().flat_map(|series| &series.intervals).map(|interval| interval.span_s);
+        let longest_s = spans_s.reduce(f64::max).filter(|longest_s| *longest_s > OTHER_SPAN * interval_s);
+        found.push(Caveat::Averaged { interval_s, longest_s });
     }
     found
 }
@@ -216,13 +222,13 @@ fn sensors(trace: &Trace, stretches: &[Stretch], heat: &Heat) -> Vec<Caveat> {
     let mut found = Vec::new();
     let points = heat.all();
     if points.is_empty() {
-        found.push(Caveat::NoTemperature { outside_load: false });
+        found.push(Caveat::NoTemperature { outside_load: false, counted: has_counted(trace, heat) });
         return found;
     }
     let period_s = heat.period_s;
     let loaded = |s: &Stretch| points_within(points, s.start_s() - period_s, s.end_s() + period_s);
     if !stretches.is_empty() && !stretches.iter().any(loaded) {
-        found.push(Caveat::NoTemperature { outside_load: true });
+        found.push(Caveat::NoTemperature { outside_load: true, counted: has_counted(trace, heat) });
     }
     found.extend(copied(trace));
     let stuck = trace.stuck_sensors().into_iter().map(str::to_owned);
@@ -239,6 +245,13 @@ fn sensors(trace: &Trace, stretches: &[Stretch], heat: &Heat) -> Vec<Caveat> {
         found.push(Caveat::SlowTemperature { period_s: heat.period_s });
     }
     found
+}
+
+/// Whether the drive counted throttling while it was recorded, or in its life.
+fn has_counted(trace: &Trace, heat: &Heat) -> bool {
+    let moved = heat.moved(0.0, trace.end_s());
+    moved.tmt1.unwrap_or(0).max(moved.tmt2.unwrap_or(0)) > 0
+        || life::life(trace).is_some_and(|life| !life.counted().is_empty())
 }
 
 /// In steps of how many kelvins these whole ones come: their greatest common one, where so many different readings, or so many that changed

@@ -9,7 +9,7 @@ use crate::cause::{Judged, as_meant, is_ramp, told};
 use crate::explain::Sources;
 use crate::findings::{Candidate, Cause, Event, EventKind, Label, Segment, SegmentOp, WeighedObservation};
 use crate::observation::Observation;
-use crate::others::{FasterElsewhere, Others};
+use crate::others::Others;
 use crate::segment::{Piece, Stretch};
 use trace::{Caveat, Trace};
 
@@ -112,9 +112,9 @@ pub(crate) fn name_slower(segments: &mut [Segment], trace: &Trace, others: &Othe
             others.faster().iter().find(|load| load.op == segment.op && load.what == what(segment));
         if like_it.zip(segment.mean_bytes_per_s).is_some_and(|(fastest, own)| *fastest > FASTER * own) {
             segment.label = Label::Slower;
-        } else if let Some(FasterElsewhere { op, bytes_per_s, .. }) = elsewhere {
+        } else if let Some(load) = elsewhere {
             segment.label = Label::Slower;
-            let caveat = Caveat::FasterInOtherRun { op: *op, bytes_per_s: *bytes_per_s };
+            let caveat = load.caveat();
             if !caveats.contains(&caveat) {
                 caveats.push(caveat);
             }

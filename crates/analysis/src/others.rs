@@ -3,7 +3,7 @@
 //! A load that is slow from its first second to its last has nothing to be compared with in its own run. Another run of the
 //! drive may show the same load at full speed, and at which temperature it fell from there to this speed.
 
-use crate::findings::{Cause, SegmentOp};
+use crate::findings::{Cause, Caveat, SegmentOp};
 use trace::Phase;
 
 /// Speeds within this share are one.
@@ -47,7 +47,7 @@ pub(crate) struct AtFull {
 }
 
 /// How fast another run was at what may be the same load, where this run is much slower: its source, or that of the other, does not say
-/// what it does.
+/// what it does, or the other was in another power state.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FasterElsewhere {
     pub op: SegmentOp,
@@ -55,6 +55,27 @@ pub(crate) struct FasterElsewhere {
     pub what: String,
     /// In bytes per second.
     pub bytes_per_s: f64,
+    /// How fast this run was at most, in bytes per second.
+    pub own_bytes_per_s: f64,
+    /// The power states of this run and of the other, where they differ.
+    pub power_states: Option<[u8; 2]>,
+}
+
+impl FasterElsewhere {
+    /// What that says of the speed of this run.
+    pub(crate) const fn caveat(&self) -> Caveat {
+        let (op, bytes_per_s) = (self.op, self.bytes_per_s);
+        match self.power_states {
+            Some([power_state, faster_power_state]) => Caveat::SlowerPowerState {
+                op,
+                power_state,
+                bytes_per_s: self.own_bytes_per_s,
+                faster_power_state,
+                faster_bytes_per_s: bytes_per_s,
+            },
+            None => Caveat::FasterInOtherRun { op, bytes_per_s },
+        }
+    }
 }
 
 /// A load as other runs show it.
@@ -123,9 +144,10 @@ impl Others {
         self.as_fast(op, what, before).filter_map(|ran| ran.kelvin).reduce(f64::max)
     }
 
-    /// The most that another moved in one go with what may be the same load, as fast, in bytes; 0 where none did.
+    /// The most that another moved in one go with what may be the same load, as fast, in bytes; negative infinity where none did, which
+    /// is less than any load moved.
     pub(crate) fn most_bytes(&self, op: SegmentOp, what: &str, before: f64) -> f64 {
-        self.as_fast(op, what, before).map(|ran| ran.bytes).fold(0.0, f64::max)
+        self.as_fast(op, what, before).map(|ran| ran.bytes).fold(f64::NEG_INFINITY, f64::max)
     }
 
     fn as_fast(&self, op: SegmentOp, what: &str, before: f64) -> impl Iterator<Item = &AtFull> {

@@ -30,8 +30,13 @@ pub(crate) fn caveat(findings: &Findings, trace: &Trace) -> Option<Caveat> {
     let full: Vec<&Event> = findings.events.iter().filter(|e| e.kind == EventKind::SlcExhausted).collect();
     let over_stated = full.iter().any(|event| is_over_stated(event));
     // One that was full and has no size that is told is told as the event that it is.
-    if findings.slc_cache.is_none() && !findings.events.iter().any(open) && (full.is_empty() || over_stated) {
-        values.push(Unseen::SlcBytes { written_bytes: written_fast(findings, trace), over_stated });
+    // Nor is one that was full when its load began, or after a time that was not read.
+    let was_full = findings.segments.iter().any(|segment| segment.label == Label::SlcExhausted);
+    let is_told = !full.is_empty() && !over_stated || full.is_empty() && was_full;
+    if findings.slc_cache.is_none() && !findings.events.iter().any(open) && !is_told {
+        let written_bytes = written_fast(findings, trace);
+        let in_all_bytes = Some(written).filter(|in_all| *in_all > written_bytes);
+        values.push(Unseen::SlcBytes { written_bytes, over_stated, in_all_bytes });
     }
     let policy = &findings.policy;
     if !matches!(policy.class, PolicyClass::None | PolicyClass::Undetermined) {

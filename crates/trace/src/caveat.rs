@@ -32,8 +32,12 @@ pub enum Caveat {
         #[serde(default)]
         possible_bytes_per_s: Option<f64>,
     },
-    /// Intervals are long.
-    Averaged { interval_s: f64 },
+    /// Intervals are long: most of them, and the longest.
+    Averaged {
+        interval_s: f64,
+        #[serde(default)]
+        longest_s: Option<f64>,
+    },
     /// Times are doubtful.
     Clock(ClockDoubt),
     /// The clocks of speed and temperature move apart.
@@ -64,10 +68,20 @@ pub enum Caveat {
     IoErrors(IoFailure),
     /// How speed follows from temperature stays open.
     MechanismUndetermined { seen: SlowdownSeen },
-    /// No temperature to go by; `outside_load` where there is one at other times.
-    NoTemperature { outside_load: bool },
+    /// No temperature to go by; `outside_load` where there is one at other times, `counted` where the drive counted throttling.
+    NoTemperature {
+        outside_load: bool,
+        #[serde(default)]
+        counted: bool,
+    },
     /// Several runs are one record.
-    SameRecord { runs: usize, records: usize },
+    SameRecord {
+        runs: usize,
+        records: usize,
+        /// Whether every number is the same; else their courses are, within rounding and the lengths of rows.
+        #[serde(default = "yes")]
+        exact: bool,
+    },
     /// None of the runs was throttled; this is the hottest of them. Whether a governor kept it from getting hotter.
     NotHotEnough {
         runs: usize,
@@ -81,6 +95,16 @@ pub enum Caveat {
     OtherJobs { first: String, last: String },
     /// Phases whose I/O goes through the page cache.
     PageCache { phases: Vec<String> },
+    /// A run was at full speed far above a threshold at which the same load was throttled in others.
+    RunsDisagree { run: String, free_k: f64, threshold_k: f64 },
+    /// Another run of the drive was much faster at the same load in another power state.
+    SlowerPowerState {
+        op: SegmentOp,
+        power_state: u8,
+        bytes_per_s: f64,
+        faster_power_state: u8,
+        faster_bytes_per_s: f64,
+    },
     /// How the drive manages its heat stays open.
     PolicyUndetermined { seen: SlowdownSeen },
     /// No run shows a release.
@@ -122,6 +146,11 @@ pub enum Caveat {
         #[serde(default = "one_kelvin")]
         step_k: f64,
     },
+}
+
+/// What findings that do not say it had in mind.
+const fn yes() -> bool {
+    true
 }
 
 /// What findings that name no step had in mind.
@@ -416,6 +445,9 @@ pub enum Unseen {
     SlcBytes {
         written_bytes: f64,
         over_stated: bool,
+        /// All that was written, where some of it was while writing was slow: it may lie beyond the cache's end.
+        #[serde(default)]
+        in_all_bytes: Option<f64>,
     },
     Onset,
     Release,

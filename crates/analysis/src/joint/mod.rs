@@ -8,6 +8,7 @@
 //! # What it does not do
 //! It judges no run again: what was a drop, and what one run says of its cause, comes from that run's findings.
 
+mod disagree;
 mod explain;
 mod mechanism;
 mod open;
@@ -263,9 +264,12 @@ impl JointRun {
 
     /// Whether the same load may be as fast in both: at the same power state and link, as far as those are known.
     fn is_comparable(&self, other: &Self) -> bool {
-        let same_state = self.power_state.zip(other.power_state).is_none_or(|(a, b)| a == b);
+        self.power_state.zip(other.power_state).is_none_or(|(a, b)| a == b) && self.has_same_link(other)
+    }
+
+    fn has_same_link(&self, other: &Self) -> bool {
         let links = self.link_bytes_per_s.zip(other.link_bytes_per_s);
-        same_state && links.is_none_or(|(a, b)| (a / b - 1.0).abs() <= SAME_SPEED)
+        links.is_none_or(|(a, b)| (a / b - 1.0).abs() <= SAME_SPEED)
     }
 
     /// Whether this is a run of the same drive as `other`, as far as both name theirs.
@@ -369,6 +373,9 @@ pub fn joint_policy(runs: &[JointRun]) -> Option<JointPolicy> {
     let explained = explain::machines(&observed, &starts);
     let (class, also, confidence) = class(&observed, &explained);
     let mut machines: Vec<JointMachine> = explained.into_iter().map(|explained| explained.machine).collect();
+    let denied = disagree::denied(&observed, &mut machines);
+    let lightest = machines.iter().map(|machine| machine.confidence).fold(1.0, f64::min);
+    let confidence = if denied.is_empty() { confidence } else { confidence.min(lightest) };
     // What one run alone shows is no surer for those that show nothing of it.
     let showing: Vec<usize> = machines.iter().flat_map(|m| &m.points).map(|point| point.run).collect();
     let confidence = match showing[..] {
@@ -378,8 +385,11 @@ pub fn joint_policy(runs: &[JointRun]) -> Option<JointPolicy> {
         _ => confidence,
     };
     let mut open = open::open(&observed, &machines);
+    open.splice(0..0, denied);
+    open.extend(others::slower_states(&observed));
     if observed.len() < runs.len() {
-        open.insert(0, Caveat::SameRecord { runs: runs.len(), records: observed.len() });
+        let exact = record::are_exact(runs, observed.len());
+        open.insert(0, Caveat::SameRecord { runs: runs.len(), records: observed.len(), exact });
     }
     for point in machines.iter_mut().flat_map(|machine| &mut machine.points) {
         point.run = distinct[point.run];

@@ -2,7 +2,7 @@
 
 use super::{Follows, JointRun, OTHER_SPEED, Ran, SHOWS_S};
 use crate::FASTER;
-use crate::findings::{Cause, Label, PolicyLevel};
+use crate::findings::{Cause, Caveat, Label, PolicyLevel};
 use crate::others::{AtFull, FasterElsewhere, FirstFall, Others, ShownLoad, ShownSlow};
 
 /// A speed that lasts so long is one.
@@ -50,11 +50,16 @@ fn shown(runs: &[JointRun], index: usize, load: &Ran) -> Option<ShownLoad> {
     (full_bytes_per_s > (1.0 + OTHER_SPEED) * own).then_some(load)
 }
 
-/// Where others were much faster than a run ever was at what may be the same load.
+/// Where others were much faster than a run ever was at what may be the same load. In another power state that is told of loads that
+/// are the same as well: what is slower for a setting is not judged drop by drop.
 fn faster(runs: &[JointRun], index: usize) -> Vec<FasterElsewhere> {
     let run = &runs[index];
-    let others = runs.iter().enumerate().filter(|(at, of)| *at != index && of.is_comparable(run));
-    let full: Vec<&Ran> = others.flat_map(|(_, of)| of.ran.iter()).filter(|ran| is_full(ran)).collect();
+    let others = runs.iter().enumerate().filter(|(at, of)| *at != index && of.has_same_link(run));
+    let of_run = |of: &'_ JointRun| of.power_state.zip(run.power_state).filter(|(there, here)| there != here);
+    let full: Vec<(&Ran, Option<u8>)> = others
+        .flat_map(|(_, of)| of.ran.iter().map(move |ran| (ran, of_run(of).map(|(there, _)| there))))
+        .filter(|(ran, _)| is_full(ran))
+        .collect();
     if full.is_empty() {
         return Vec::new();
     }
@@ -66,13 +71,51 @@ fn faster(runs: &[JointRun], index: usize) -> Vec<FasterElsewhere> {
         }
     }
     let faster = |own: &Ran| {
-        let may_be = |ran: &&&Ran| ran.is_same_load(own) && (ran.what.is_empty() || own.what.is_empty());
-        let fastest = full.iter().filter(may_be).map(|ran| ran.bytes_per_s).fold(0.0, f64::max);
+        let may_be = |(ran, other_state): &&(&Ran, Option<u8>)| {
+            let is_unnamed = ran.what.is_empty() || own.what.is_empty();
+            ran.is_same_load(own) && (is_unnamed || other_state.is_some())
+        };
+        let (fastest, there) =
+            full.iter().filter(may_be).max_by(|a, b| a.0.bytes_per_s.total_cmp(&b.0.bytes_per_s))?;
         let alike = run.ran.iter().filter(|ran| ran.is_same_load(own)).map(|ran| ran.bytes_per_s);
-        let load = FasterElsewhere { op: own.op, what: own.what.clone(), bytes_per_s: fastest };
-        (fastest > FASTER * alike.fold(0.0, f64::max)).then_some(load)
+        let load = FasterElsewhere {
+            op: own.op,
+            what: own.what.clone(),
+            bytes_per_s: fastest.bytes_per_s,
+            own_bytes_per_s: alike.fold(0.0, f64::max),
+            power_states: run.power_state.zip(*there).map(|(here, there)| [here, there]),
+        };
+        (load.bytes_per_s > FASTER * load.own_bytes_per_s).then_some(load)
     };
     loads.into_iter().filter_map(faster).collect()
+}
+
+/// The power states in which a load was much slower than in another one, each once, where nothing slowed it down.
+pub(super) fn slower_states(runs: &[JointRun]) -> Vec<Caveat> {
+    let mut slower: Vec<Caveat> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        for load in faster(runs, index).iter().filter(|load| load.power_states.is_some()) {
+            let is_it = |ran: &&Ran| ran.op == load.op && ran.what == load.what;
+            let is_free = run
+                .ran
+                .iter()
+                .filter(is_it)
+                .filter(|ran| is_full(ran))
+                .any(|ran| ran.is_at(load.own_bytes_per_s));
+            let caveat = load.caveat();
+            let is_told = slower.iter().any(|told| is_same_state(told, &caveat));
+            slower.extend((is_free && !is_told).then_some(caveat));
+        }
+    }
+    slower
+}
+
+fn is_same_state(one: &Caveat, other: &Caveat) -> bool {
+    let state = |caveat: &Caveat| match caveat {
+        Caveat::SlowerPowerState { op, power_state, .. } => Some((*op, *power_state)),
+        _ => None,
+    };
+    state(one) == state(other)
 }
 
 /// For a run that fell, the other records at the same power state: what heat does begins at the same temperature in those with the same
@@ -100,7 +143,7 @@ fn at_full(run: &JointRun, same_thresholds: bool) -> Vec<AtFull> {
 }
 
 /// Whether it shows a full speed.
-fn is_full(ran: &Ran) -> bool {
+pub(super) fn is_full(ran: &Ran) -> bool {
     ran.label == Label::FullSpeed && ran.span_s >= LASTS_S
 }
 

@@ -202,10 +202,17 @@ pub(super) fn distinct(runs: &[JointRun]) -> Vec<usize> {
 /// Whether two runs are one record. At other settings, or in other air, they are none, though nothing else came of it.
 fn is_same(a: &JointRun, b: &JointRun) -> bool {
     let apart = |a: Option<f64>, b: Option<f64>, by: f64| a.zip(b).is_some_and(|(a, b)| (a - b).abs() >= by);
-    let elsewhere = apart(a.tmt1_k, b.tmt1_k, 0.5)
-        || apart(a.tmt2_k, b.tmt2_k, 0.5)
-        || apart(a.ambient_k, b.ambient_k, OTHER_K);
+    let elsewhere = apart(a.set_k.0, b.set_k.0, 0.5)
+        || apart(a.set_k.1, b.set_k.1, 0.5)
+        || apart(a.ambient_k, b.ambient_k, OTHER_K)
+        || a.power_state.zip(b.power_state).is_some_and(|(a, b)| a != b);
     !elsewhere && a.record.is_same(&b.record)
+}
+
+/// Whether runs of so many records are that by being copies to the last number.
+pub(super) fn are_exact(runs: &[JointRun], records: usize) -> bool {
+    let numbers: std::collections::BTreeSet<u64> = runs.iter().map(|run| run.record.exact).collect();
+    numbers.len() == records
 }
 
 #[cfg(test)]

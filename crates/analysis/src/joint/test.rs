@@ -153,7 +153,7 @@ fn copies_of_a_record_are_one_observation() {
     for count in [3, 5, 9] {
         let more = copies(count);
         assert_eq!((more.class, more.confidence), (two.class, two.confidence), "{count} copies");
-        assert_eq!(more.open[0], Caveat::SameRecord { runs: count, records: 1 });
+        assert_eq!(more.open[0], Caveat::SameRecord { runs: count, records: 1, exact: true });
         assert!(more.confidence <= one.policy.confidence, "{more:?}");
     }
     let another = run(Some((338.0, 348.0)), Cause::Thermal, 338.0, Some(335.0), 2e8);
@@ -287,4 +287,67 @@ fn a_run_is_told_the_policy_that_the_runs_show_together() {
     assert_eq!(together.policy_of(0, &runs[0].policy), None, "it says the same");
     let none = Policy { class: PolicyClass::None, ..runs[0].policy.clone() };
     assert_eq!(together.policy_of(0, &none), None, "nothing acted in it");
+}
+
+/// Goal: what a power state costs is told, and no full speed taken from it. Method: one load in two power states, and in one.
+#[test]
+fn a_slower_power_state_is_told() {
+    let at = |bytes_per_s: f64, power_state: u8| {
+        let mut run = named(330.0, &[(Label::FullSpeed, bytes_per_s, 310.0, 320.0)]);
+        (run.policy.class, run.policy.levels) = (PolicyClass::None, Vec::new());
+        JointRun { power_state: Some(power_state), ..run }
+    };
+    let runs = [at(5.4e9, 0), at(5.45e9, 3), at(2.26e9, 6)];
+    let told = Caveat::SlowerPowerState {
+        op: SegmentOp::Read,
+        power_state: 6,
+        bytes_per_s: 2.26e9,
+        faster_power_state: 3,
+        faster_bytes_per_s: 5.45e9,
+    };
+    assert_eq!(joint(&runs).open.last(), Some(&told));
+    let of_runs: Vec<Vec<Caveat>> =
+        others(&runs).iter().map(|of| of.faster().iter().map(|load| load.caveat()).collect()).collect();
+    assert_eq!(of_runs, [vec![], vec![], vec![told]]);
+    let slower = |open: &Caveat| matches!(open, Caveat::SlowerPowerState { .. });
+    assert!(!joint(&[at(5.4e9, 0), at(2.26e9, 0)]).open.iter().any(slower), "the same state");
+}
+
+/// Goal: at other settings the same data are another measurement. Method: one record with another power state and another TMT1.
+#[test]
+fn the_same_course_at_other_settings_is_another_record() {
+    let one = run(Some((333.0, 343.0)), Cause::Thermal, 333.0, Some(330.0), 2e8);
+    let same = |open: &Caveat| matches!(open, Caveat::SameRecord { .. });
+    let alike = |a: JointRun, b: JointRun| joint(&[a, b]).open.iter().any(same);
+    let state = |power_state| JointRun { power_state: Some(power_state), ..one.clone() };
+    assert!(alike(state(0), state(0)) && !alike(state(0), state(3)));
+    // Neither acts: the drive is far below both.
+    let set = |k| JointRun { set_k: (Some(k), None), tmt1_k: None, tmt2_k: None, ..one.clone() };
+    assert!(alike(set(350.0), set(350.0)) && !alike(set(350.0), set(355.0)));
+}
+
+/// Goal: a run that denies a threshold is told, and the threshold is no longer sure. Method: a run that stayed at full speed 11 K above, 1 K
+/// above, with another load, and at another power state.
+#[test]
+fn runs_that_contradict_each_other_are_told() {
+    let throttled =
+        named(348.0, &[(Label::FullSpeed, 2.8e9, 310.0, 348.0), (Label::Throttled, 1.12e9, 348.0, 348.0)]);
+    let free = |end_k: f64| {
+        let mut run = named(348.0, &[(Label::FullSpeed, 2.8e9, 310.0, end_k)]);
+        (run.policy.class, run.policy.levels) = (PolicyClass::None, Vec::new());
+        JointRun { name: "free".into(), ..run }
+    };
+    let of = |other: JointRun| {
+        let joint = joint(&[throttled.clone(), other]);
+        let told = joint.open.first().filter(|open| matches!(open, Caveat::RunsDisagree { .. })).cloned();
+        (told, joint.confidence.max(joint.machines[0].confidence))
+    };
+    let (told, sure) = of(free(359.0));
+    let run = "free".to_owned();
+    assert_eq!(told, Some(Caveat::RunsDisagree { run, free_k: 359.0, threshold_k: 348.0 }));
+    assert!(sure <= 0.5, "{sure}");
+    assert_eq!(of(free(349.0)).0, None, "a sensor lags as much");
+    let mut other_load = free(359.0);
+    other_load.ran[0].what = "reads of 4 KiB at random".into();
+    assert_eq!(of(other_load).0, None);
 }

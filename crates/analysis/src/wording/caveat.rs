@@ -7,7 +7,7 @@ use trace::caveat::{
     SettingsSeen, SlowdownSeen, SteppedClock, StillCounters, StillSensor, Sums, Unseen,
 };
 
-use super::{degrees, sensor_name, with_cache_size};
+use super::{degrees, duration, sensor_name, with_cache_size};
 
 /// " (100 transitions, 16800 s)", of what is known and moved.
 fn counted(transitions: Option<u64>, seconds: Option<u64>) -> String {
@@ -53,8 +53,9 @@ fn sentence(caveat: &Caveat) -> String {
             format!("For {span_s:.0} s the speed was {speed}, {what}.{slow}")
         }
         Caveat::AmbientUnknown => "Ambient was not recorded; onset times shift with it (`--ambient 24C` records it).".to_owned(),
-        Caveat::Averaged { interval_s } => {
-            format!("Speeds are means of {interval_s:.0} s; shorter bursts and cycles are averaged out.")
+        Caveat::Averaged { interval_s, longest_s } => {
+            let longest = longest_s.map_or_else(String::new, |longest_s| format!(", the longest of {}", duration(longest_s)));
+            format!("Speeds are means of {}{longest}; shorter bursts and cycles are averaged out.", duration(*interval_s))
         }
         Caveat::Clock(doubt) => clock(doubt),
         Caveat::ClockDrift { over_s, by_s, scatter_s } => format!(
@@ -81,17 +82,18 @@ fn sentence(caveat: &Caveat) -> String {
         Caveat::Duplicated { file, rows, first_line } => format!(
             "{file}: {rows} duplicate rows were left out, the first in line {first_line}."
         ),
-        Caveat::FasterInOtherRun { op, bytes_per_s } => {
-            let moved = match op {
-                SegmentOp::Read => "read",
-                SegmentOp::Write => "wrote",
-                SegmentOp::Mixed | SegmentOp::Trim | SegmentOp::Idle => "ran",
-            };
-            let speed = BytesPerSec::new(*bytes_per_s);
-            format!(
-                "Another run of the drive {moved} at {speed}: whether this one did so at full speed is not known."
-            )
-        }
+        Caveat::FasterInOtherRun { op, bytes_per_s } => format!(
+            "Another run of the drive {} at {}: whether this one did so at full speed is not known.",
+            ran(*op),
+            BytesPerSec::new(*bytes_per_s)
+        ),
+        Caveat::SlowerPowerState { op, power_state, bytes_per_s, faster_power_state, faster_bytes_per_s } => format!(
+            "Power state {power_state} is slower, without throttling: the drive {} at {} in it, and at {} in power state {faster_power_state}, {:.1} times as fast.",
+            ran(*op),
+            BytesPerSec::new(*bytes_per_s),
+            BytesPerSec::new(*faster_bytes_per_s),
+            faster_bytes_per_s / bytes_per_s
+        ),
         Caveat::FrozenSensor(sensor) => frozen(sensor),
         Caveat::Gap(hole) => gap(hole),
         Caveat::TransportReset { start_s, stopped_s, log: Some(log) } if *stopped_s > 0.0 => format!(
@@ -111,16 +113,21 @@ fn sentence(caveat: &Caveat) -> String {
         }
         Caveat::IoErrors(IoFailure::Job { job, error }) => format!("fio ended job {job:?} with error {error}."),
         Caveat::PolicyUndetermined { seen } | Caveat::MechanismUndetermined { seen } => undetermined(*seen).to_owned(),
-        Caveat::NoTemperature { outside_load: false } => {
+        Caveat::NoTemperature { outside_load: false, counted: true } => {
+            "No temperature was recorded: the drive counted throttling, at which temperature is not known. Repeat the load with `heatsoak watch DRIVE` beside it; or log `nvme smart-log -o json` every second, and join both logs: `heatsoak analyze SPEEDS TEMPERATURES --join`.".to_owned()
+        }
+        Caveat::NoTemperature { outside_load: false, counted: false } => {
             "No temperature was recorded, so thermal throttling can be neither confirmed nor ruled out. Repeat the load with `heatsoak watch DRIVE` beside it; or log `nvme smart-log -o json` every second, and join both logs: `heatsoak analyze SPEEDS TEMPERATURES --join`.".to_owned()
         }
-        Caveat::NoTemperature { outside_load: true } => "No temperature was recorded under load, so thermal throttling can be neither confirmed nor ruled out. Check that load and temperature logs use one clock (`--offset`).".to_owned(),
-        Caveat::SameRecord { runs, records: 1 } => {
-            format!("All {runs} runs hold the same data, or parts of it, and count as one.")
-        }
-        Caveat::SameRecord { runs, records } => {
-            format!("Some of the {runs} runs hold the same data, or parts of it; they count as {records}.")
-        }
+        Caveat::NoTemperature { outside_load: true, counted: true } => "No temperature was recorded under load: the drive counted throttling, at which temperature is not known. Check that load and temperature logs use one clock (`--offset`).".to_owned(),
+        Caveat::NoTemperature { outside_load: true, counted: false } => "No temperature was recorded under load, so thermal throttling can be neither confirmed nor ruled out. Check that load and temperature logs use one clock (`--offset`).".to_owned(),
+        Caveat::RunsDisagree { run, free_k, threshold_k } => format!(
+            "Open: the runs contradict each other. {run} ran the same load at full speed up to {}, {:.0} K above the threshold ({}) of the others. Check that all are of one drive, firmware and temperature sensor, and that TMT1 and TMT2 were the same; then repeat that load until it is that hot.",
+            degrees(*free_k),
+            free_k - threshold_k,
+            degrees(*threshold_k)
+        ),
+        Caveat::SameRecord { runs, records, exact } => same_record(*runs, *records, *exact),
         Caveat::NotHotEnough { runs, hottest_k, governed } => not_hot_enough(*runs, *hottest_k, *governed),
         Caveat::NotSeen { values } => {
             let values: Vec<String> = values.iter().map(unseen).collect();
@@ -244,7 +251,10 @@ fn clock(doubt: &ClockDoubt) -> String {
         ClockDoubt::FileTimes => "The readings carry no time; the modification time of each file is used, which copying or unpacking changes.".to_owned(),
         ClockDoubt::DatesInNames => "The readings carry no time; the dates in their files' names are used, so times between them are off by up to a day.".to_owned(),
         ClockDoubt::RowsLeftOut { rows } => {
-            format!("{rows} rows with a time not after the previous row were left out.")
+            match rows {
+                1 => "One row with a time not after the previous row was left out.".to_owned(),
+                rows => format!("{rows} rows with a time not after the previous row were left out."),
+            }
         }
         ClockDoubt::DaylightSaving { file, after, is_back: true } => format!(
             "{file}: the clock was set back by 1 h after {after}, as at the end of daylight saving time. Rows stay in the order of the file; those after it count 1 h later."
@@ -344,15 +354,38 @@ fn sensor_at_start(name: &str) -> String {
 fn gap(hole: &Hole) -> String {
     match hole {
         Hole::Speed { holes, missing_s } => {
-            format!("Speed has {}, {missing_s:.1} s in total.", gaps(*holes))
+            format!("Speed has {}, {} in total.", gaps(*holes), duration(*missing_s))
         }
         Hole::Temperature { holes, missing_s, reason } => {
             let reason = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-            format!("Temperature has {}, {missing_s:.1} s in total{reason}.", gaps(*holes))
+            format!("Temperature has {}, {} in total{reason}.", gaps(*holes), duration(*missing_s))
         }
         Hole::CounterReset { resets } => {
             format!("A byte counter was reset {}; the speed is not known there.", often(*resets))
         }
+    }
+}
+
+/// That runs are one record, and by what that is known.
+fn same_record(runs: usize, records: usize, exact: bool) -> String {
+    let what = match exact {
+        true => "hold the same data, or parts of it",
+        false => {
+            "differ by no more than rounding and the lengths of their rows, as copies or parts of one record do"
+        }
+    };
+    match records {
+        1 => format!("All {runs} runs {what}, and count as one."),
+        records => format!("Some of the {runs} runs {what}; they count as {records}."),
+    }
+}
+
+/// What a drive did in an operation.
+const fn ran(op: SegmentOp) -> &'static str {
+    match op {
+        SegmentOp::Read => "read",
+        SegmentOp::Write => "wrote",
+        SegmentOp::Mixed | SegmentOp::Trim | SegmentOp::Idle => "ran",
     }
 }
 
@@ -440,10 +473,14 @@ fn not_hot_enough(runs: usize, hottest_k: Option<f64>, governed: bool) -> String
 
 fn unseen(value: &Unseen) -> String {
     match *value {
-        Unseen::SlcBytes { written_bytes, over_stated } => {
+        Unseen::SlcBytes { written_bytes, over_stated, in_all_bytes } => {
+            let in_all = in_all_bytes.unwrap_or(written_bytes);
             let why = match written_bytes {
-                0.0 => "nothing was written".to_owned(),
-                bytes if bytes < 1e9 => "less than 1 GB was written".to_owned(),
+                _ if in_all <= 0.0 => "nothing was written".to_owned(),
+                _ if in_all < 1e9 => "less than 1 GB was written".to_owned(),
+                bytes if bytes < 1e9 => {
+                    format!("{} were written, while writing was slow", Bytes::new(in_all as u64).decimal())
+                }
                 _ if over_stated => "more than twice its stated size was written before the drop".to_owned(),
                 bytes => {
                     format!("{} were written without reaching its end", Bytes::new(bytes as u64).decimal())

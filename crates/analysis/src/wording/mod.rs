@@ -33,6 +33,20 @@ pub fn degrees(kelvin: f64) -> String {
     format!("{celsius:.decimals$} °C")
 }
 
+/// A span of time as people say it: "4.5 s", "450 s", "3 h 20 min", "90 days".
+pub fn duration(s: f64) -> String {
+    const HOUR_S: f64 = 3600.0;
+    match s {
+        s if s < 10.0 && (s - s.round()).abs() >= 0.05 => format!("{s:.1} s"),
+        s if s < 3.0 * HOUR_S => format!("{s:.0} s"),
+        s if s < 72.0 * HOUR_S => {
+            let minutes = (s / 60.0).round();
+            format!("{:.0} h {:.0} min", (minutes / 60.0).floor(), minutes % 60.0)
+        }
+        s => format!("{:.0} days", s / (24.0 * HOUR_S)),
+    }
+}
+
 /// "sensor1" as people write it.
 pub fn sensor_name(name: &str) -> String {
     match name.strip_prefix("sensor") {
@@ -85,7 +99,26 @@ pub(crate) fn events_with_evidence<S: Serializer>(events: &[Event], to: S) -> Re
 
 #[cfg(test)]
 mod test {
-    use super::degrees;
+    use super::{degrees, duration};
+    use trace::caveat::{Caveat, Unseen};
+
+    #[test]
+    fn a_span_is_told_in_the_unit_that_suits_it() {
+        let told = [4.5, 450.0, 12_000.0, 7_776_000.0].map(duration);
+        assert_eq!(told, ["4.5 s", "450 s", "3 h 20 min", "90 days"]);
+    }
+
+    /// Goal: that nothing was written is not said of what was. Method: writing that was slow all along, in part, and none.
+    #[test]
+    fn what_was_written_while_slow_was_written() {
+        let told = |written_bytes: f64, in_all_bytes: Option<f64>| {
+            let size = Unseen::SlcBytes { written_bytes, over_stated: false, in_all_bytes };
+            super::caveat(&Caveat::NotSeen { values: vec![size] })
+        };
+        assert!(told(0.0, Some(9e10)).contains("(90.0 GB were written, while writing was slow)"));
+        assert!(told(5e9, Some(9e10)).contains("(5.00 GB were written without reaching its end)"));
+        assert!(told(0.0, None).contains("(nothing was written)"));
+    }
 
     /// Goal: a temperature is shown as it was logged. Method: whole kelvins, half way between two, and 70.0 C and 118 F of finer logs.
     #[test]

@@ -151,7 +151,13 @@ fn what_is_written_after_a_lasting_drop_does_not_speak_against_a_cache() {
     let findings = analyze(&trace);
     let of_cache = findings.caveats.iter().find_map(|caveat| match caveat {
         Caveat::NotSeen { values } => values.iter().find_map(|value| match value {
-            Unseen::SlcBytes { written_bytes, .. } => Some(*written_bytes),
+            Unseen::SlcBytes { written_bytes, in_all_bytes, .. } => {
+                assert!(
+                    in_all_bytes.is_some_and(|all| (all / written - 1.0).abs() < 1e-9),
+                    "{in_all_bytes:?}"
+                );
+                Some(*written_bytes)
+            }
             _ => None,
         }),
         _ => None,

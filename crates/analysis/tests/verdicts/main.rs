@@ -346,7 +346,8 @@ fn what_was_not_seen_is_said() {
         Caveat::NotSeen { values } => Some(&values[..]),
         _ => None,
     });
-    let Some([Unseen::SlcBytes { written_bytes, over_stated: false }, Unseen::Release, ..]) = values else {
+    let Some([Unseen::SlcBytes { written_bytes, over_stated: false, .. }, Unseen::Release, ..]) = values
+    else {
         panic!("the cache's size and the release are told, and the onset is not: {values:?}");
     };
     assert!(*written_bytes > 1e9, "{written_bytes}");

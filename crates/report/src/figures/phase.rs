@@ -48,6 +48,10 @@ pub(crate) struct PhaseFigures {
     pub(crate) never_cool: bool,
     /// How fast another run of the drive was at what may be the same load, in bytes per second.
     pub(crate) other_run_bytes_per_s: Option<f64>,
+    /// How much of its time was recorded, in seconds.
+    pub(crate) covered_s: f64,
+    /// In how many rows it was recorded.
+    pub(crate) rows: usize,
     /// The phase of the same load that shows full speed; where it is not known, one whose operation was faster.
     pub(crate) faster: Option<FasterLoad>,
     /// Whether its segments are of reads and writes together.
@@ -100,6 +104,8 @@ pub(crate) enum FullSpeedSeen {
     Here,
     /// In another phase with the same load.
     SameLoad,
+    /// In another run of the drive, in this power state.
+    PowerState(u8),
 }
 
 /// What leaves open how fast a load is on a cool drive, and from where on its beginning is hot.
@@ -107,6 +113,8 @@ const NEVER_COOL: Caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::Neve
 const HOT_C: f64 = 70.0;
 /// Nine tenths of the seconds of an even speed lie within this share of it: noise of 15 % is as wide.
 const UNSTEADY: f64 = 0.5;
+/// Speeds within this share are one.
+const SAME_SPEED: f64 = 0.04;
 
 impl PhaseFigures {
     /// Mean speed over full speed, at most 1: what lies within the noise of full speed is full speed.
@@ -128,11 +136,17 @@ impl PhaseFigures {
             && self.spread_bytes_per_s.zip(self.mean_bytes_per_s).is_some_and(wide)
     }
 
+    /// Whether all that is known of its speed is one mean: how even it was does not show in it.
+    pub(crate) fn is_one_mean(&self) -> bool {
+        self.rows == 1 && self.labels.as_slice() == [Label::FullSpeed]
+    }
+
     /// What a segment of it is: "full speed" only where that is known of the phase.
     pub(crate) fn state(&self, label: Label) -> &'static str {
         let is_known = self.full.is_some_and(|full| full.seen == FullSpeedSeen::Here);
         match label {
             Label::FullSpeed if self.is_unsteady() => sentences::UNSTEADY,
+            Label::FullSpeed if self.is_one_mean() => sentences::ONE_MEAN,
             Label::FullSpeed if self.full.is_none() || !is_known && !reference::has_slow_part(self) => {
                 sentences::CONSTANT
             }
@@ -188,6 +202,7 @@ pub(crate) fn figures(input: &ReportInput) -> Vec<PhaseFigures> {
         let hot = |one: &&mut PhaseFigures| one.temperature_c.is_some_and(|[first, ..]| first >= HOT_C);
         all.iter_mut().filter(hot).for_each(|one| one.full = None);
     }
+    all.iter_mut().for_each(|one| one.full = in_other_power_state(input, one).or(one.full));
     all
 }
 
@@ -283,6 +298,8 @@ fn row(
         full: full.map(|bytes_per_s| FullSpeed { bytes_per_s, seen: FullSpeedSeen::Here }),
         never_cool,
         other_run_bytes_per_s,
+        covered_s,
+        rows: intervals.len(),
         faster: None,
         is_mixed: !is_pure,
         throttled_bytes_per_s: mean_as(Label::Throttled),
@@ -322,10 +339,30 @@ pub(super) const fn op_name(op: Op) -> &'static str {
 fn faster_in_other_run(input: &ReportInput, segments: &[&Segment]) -> Option<f64> {
     let slower = segments.iter().find(|segment| segment.label == Label::Slower)?;
     let elsewhere = |caveat: &Caveat| match caveat {
-        Caveat::FasterInOtherRun { op, bytes_per_s } if *op == slower.op => Some(*bytes_per_s),
+        Caveat::FasterInOtherRun { op, bytes_per_s }
+        | Caveat::SlowerPowerState { op, faster_bytes_per_s: bytes_per_s, .. }
+            if *op == slower.op =>
+        {
+            Some(*bytes_per_s)
+        }
         _ => None,
     };
     input.findings.caveats.iter().find_map(elsewhere)
+}
+
+/// Full speed of a load that another run of the drive showed in another power state, where this one was slower all along.
+fn in_other_power_state(input: &ReportInput, one: &PhaseFigures) -> Option<FullSpeed> {
+    let own = one.mean_bytes_per_s.filter(|own| *own > 0.0 && !one.what.is_empty())?;
+    let is_about = |bytes_per_s: f64| (own / bytes_per_s - 1.0).abs() <= SAME_SPEED;
+    input.findings.caveats.iter().find_map(|caveat| match *caveat {
+        Caveat::SlowerPowerState { op, bytes_per_s, faster_power_state, faster_bytes_per_s, .. }
+            if op_word(op) == one.op && is_about(bytes_per_s) =>
+        {
+            let seen = FullSpeedSeen::PowerState(faster_power_state);
+            Some(FullSpeed { bytes_per_s: faster_bytes_per_s, seen })
+        }
+        _ => None,
+    })
 }
 
 fn throttled_s(segments: &[&Segment]) -> f64 {

@@ -78,6 +78,7 @@ fn state(one: &PhaseFigures) -> String {
         ([], _) if one.op == "idle" => "idle".to_owned(),
         ([], _) => missing(),
         // A speed that nothing is known to exceed is no full speed by itself.
+        (_, [Label::FullSpeed]) if one.is_one_mean() => sentences::ONE_MEAN.to_owned(),
         (_, [Label::FullSpeed]) if !one.is_unsteady() => sentences::CONSTANT.to_owned(),
         (told, _) => told.join(" → "),
     }
@@ -161,6 +162,7 @@ fn full_speed(one: &PhaseFigures) -> String {
         match full.seen {
             FullSpeedSeen::Here => speed,
             FullSpeedSeen::SameLoad => format!("{speed} (in another phase of the same load)"),
+            FullSpeedSeen::PowerState(state) => format!("{speed} (in power state {state} of another run)"),
         }
     })
 }

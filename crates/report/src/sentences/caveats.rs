@@ -118,11 +118,13 @@ const fn cost(caveat: &Caveat) -> CaveatCost {
         | Caveat::SlowdownWithoutCounters { .. }
         | Caveat::Cyclostationary(_)
         | Caveat::FasterInOtherRun { .. }
+        | Caveat::SlowerPowerState { .. }
         | Caveat::SameRecord { .. }
         | Caveat::TooShort { .. } => CaveatCost::Verdict,
         Caveat::PolicyUndetermined { .. }
         | Caveat::MechanismUndetermined { .. }
         | Caveat::ThresholdUndetermined { .. }
+        | Caveat::RunsDisagree { .. }
         | Caveat::ReleaseNotSeen
         | Caveat::NotHotEnough { .. } => CaveatCost::Open,
         Caveat::ThermalNotIdentified(_)

@@ -2,6 +2,7 @@
 
 use analysis::AT_LINK;
 use analysis::findings::Label;
+use analysis::wording;
 
 use super::capitalised;
 use super::verdict::Reason;
@@ -17,6 +18,8 @@ const QUIET_SENTENCES: usize = 4;
 const LEAST_S: f64 = 10.0;
 /// A sample below this share of the mean is told: no noise goes so far.
 const FAR_BELOW: f64 = 0.1;
+/// A load of which less than this share was recorded is told with how much was.
+const MOST_COVERED: f64 = 0.95;
 /// A sample of up to this length is a second.
 const SECOND_S: f64 = 1.5;
 
@@ -57,7 +60,7 @@ fn constant(one: &PhaseFigures, input: &ReportInput) -> String {
         Some(iops) => format!("{} IOPS", format::count(iops)),
         None => format::speed(one.mean_bytes_per_s),
     };
-    let span = format::seconds(one.span_s);
+    let span = span(one);
     if let Some(below_k) = input.governed_below_k.filter(|_| one.labels.contains(&Label::RateLimited)) {
         return format!(
             "{subject}: mean {speed} for {span}, held back to stay below {}.",
@@ -69,17 +72,27 @@ fn constant(one: &PhaseFigures, input: &ReportInput) -> String {
     }
     let how = match one.is_unsteady() {
         true => "unsteady, mean",
+        false if one.is_one_mean() => "one mean,",
         false if one.labels.contains(&Label::Ramp) => "mean",
         false => "constant",
     };
     let mut clauses = vec![format!("{subject}: {how} {speed} for {span}")];
     clauses.extend(between(one).filter(|_| one.is_unsteady()));
+    clauses.extend(one.is_one_mean().then(|| "whether it was constant is not known".to_owned()));
     clauses.extend(reference(one, input));
     clauses.extend(no_slower(one).filter(|_| one.full.is_none()));
     clauses.extend(one.faster.as_ref().filter(|_| one.full.is_none()).map(|other| faster(other, one)));
     clauses.extend(share_of_link(one, input));
     clauses.extend(slowest(one));
     format!("{}.", clauses.join("; "))
+}
+
+/// How long it lasted: "300 s"; where less than most of it was recorded, "850 s recorded of 90 days".
+fn span(one: &PhaseFigures) -> String {
+    match one.covered_s < MOST_COVERED * one.span_s {
+        true => format!("{} recorded of {}", format::seconds(one.covered_s), wording::duration(one.span_s)),
+        false => format::seconds(one.span_s),
+    }
 }
 
 /// "850 MB/s to 3.40 GB/s in nine tenths of it".
@@ -104,6 +117,9 @@ fn reference(one: &PhaseFigures, input: &ReportInput) -> Option<String> {
     let speed = format::speed(Some(full.bytes_per_s));
     let other = one.faster.as_ref().filter(|other| !other.phase.starts_with(UNNAMED));
     match (full.seen, other, no_slower(one)) {
+        (FullSpeedSeen::PowerState(state), ..) => {
+            Some(format!("{} of full speed, {speed} in power state {state} of another run", share()))
+        }
         (FullSpeedSeen::SameLoad, Some(other), _) => {
             Some(format!("{} of full speed, {speed} in phase `{}`", share(), other.phase))
         }

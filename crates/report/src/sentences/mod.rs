@@ -31,7 +31,9 @@ pub(crate) use power::{power, state_effects};
 pub use summary::{Summary, summary};
 pub use verdict::{Reason, cause_sentence};
 pub(crate) use words::event_cause;
-pub(crate) use words::{CONSTANT, LIGHT_LOAD, NO_IO, UNSTEADY, event_sign, event_sign_ascii, policy_also};
+pub(crate) use words::{
+    CONSTANT, LIGHT_LOAD, NO_IO, ONE_MEAN, UNSTEADY, event_sign, event_sign_ascii, policy_also,
+};
 pub use words::{cause, doing, event_kind, label, policy_class, policy_word};
 
 /// An event with its cause and evidence: "Throttling onset at 374 s and 80 °C, 80 % of the speed before. …".

@@ -10,6 +10,9 @@ pub(crate) const CONSTANT: &str = "constant";
 /// What one is whose speed goes to and fro.
 pub(crate) const UNSTEADY: &str = "unsteady";
 
+/// What one is of which a single mean is known.
+pub(crate) const ONE_MEAN: &str = "one mean";
+
 /// What a pause is in a log that does not say what was asked for.
 pub(crate) const NO_IO: &str = "no I/O";
 

@@ -4,6 +4,7 @@ use agree::UNWRAPPED;
 use analysis::findings::{Label, PolicyClass, SegmentOp};
 use measure::record::Op;
 use report::{ReportInput, html, sentences, terminal};
+use trace::Caveat;
 
 use crate::scene;
 
@@ -246,4 +247,56 @@ fn an_idle_phase_that_moves_data_is_a_light_load() {
     let text = told(&run);
     assert_eq!(text.matches("\nidle ").count(), 1, "{text}");
     assert!(row(&text, "idle").contains(&"idle"), "{text}");
+}
+
+/// Goal: one mean is not called constant. Method: two loads of which one row each is known.
+#[test]
+fn one_mean_is_not_called_constant() {
+    let mut run = two_writes(2.6e9, 3.9e7);
+    let writes = run.speed.iter_mut().find(|series| series.op == Op::Write).expect("it writes");
+    writes
+        .intervals
+        .retain(|interval| interval.start_s < 0.05 || (300.0..300.05).contains(&interval.start_s));
+    writes.intervals.iter_mut().for_each(|interval| interval.span_s = 300.0);
+    let text = told(&run);
+    has(&text, "fill (write): one mean, 2.60 GB/s for 300 s; whether it was constant is not known;");
+    assert_eq!(states(&run), ["one mean"; 2]);
+    assert_eq!(row(&text, "fill").last(), Some(&"one mean"));
+}
+
+/// Goal: a speed is told for the time that was recorded. Method: two thirds of a load are missing.
+#[test]
+fn a_load_is_told_with_how_much_of_it_was_recorded() {
+    let mut run = two_writes(2.6e9, 2.6e9);
+    let writes = run.speed.iter_mut().find(|series| series.op == Op::Write).expect("it writes");
+    writes.intervals.retain(|interval| interval.start_s < 100.0 || interval.start_s >= 300.0);
+    let text = told(&run);
+    has(&text, "fill (write): constant 2.60 GB/s for 100 s recorded of 300 s;");
+    has(&text, "again (write): constant 2.60 GB/s for 300 s;");
+}
+
+/// Goal: full speed is that of the drive, whatever its power state. Method: the same load 2.5 times as fast in another one.
+#[test]
+fn a_slower_power_state_is_no_full_speed() {
+    let mut run = two_writes(2e9, 2e9);
+    run.phases.iter_mut().for_each(|phase| phase.what = "sequential write".to_owned());
+    run.findings.segments.iter_mut().for_each(|segment| segment.label = Label::Slower);
+    run.findings.caveats.push(Caveat::SlowerPowerState {
+        op: SegmentOp::Write,
+        power_state: 6,
+        bytes_per_s: 2e9,
+        faster_power_state: 0,
+        faster_bytes_per_s: 5e9,
+    });
+    let text = told(&run);
+    assert_eq!(row(&text, "fill")[2..4], ["2.00 GB/s", "40 %"], "{text}");
+    has(
+        &text,
+        "constant 2.00 GB/s for 300 s; 40 % of full speed, 5.00 GB/s in power state 0 of another run.",
+    );
+    has(
+        &text,
+        "Power state 6 is slower, without throttling: the drive wrote at 2.00 GB/s in it, and at 5.00 GB/s in power state 0, 2.5 times as fast.",
+    );
+    assert_eq!(states(&run), ["constant"; 2]);
 }

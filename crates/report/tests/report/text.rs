@@ -307,8 +307,9 @@ fn bytes_written_while_slow_rule_out_no_cache() {
     for segment in &mut run.findings.segments {
         segment.op = SegmentOp::Write;
     }
-    run.findings.caveats =
-        vec![Caveat::NotSeen { values: vec![Unseen::SlcBytes { written_bytes: 9e11, over_stated: false }] }];
+    run.findings.caveats = vec![Caveat::NotSeen {
+        values: vec![Unseen::SlcBytes { written_bytes: 9e11, over_stated: false, in_all_bytes: None }],
+    }];
     let ruled_out = |run: &ReportInput| sentences::summary(run).ruled_out.join("; ");
     assert!(!ruled_out(&run).contains("SLC cache"), "{}", ruled_out(&run));
     let mut fast = run.findings.segments[0].clone();
@@ -384,8 +385,8 @@ fn a_run_without_a_sensor_says_so_once() {
         Caveat::NotSeen { values: vec![Unseen::Onset, Unseen::Release] },
         Caveat::AmbientUnknown,
         Caveat::WholeKelvin { step_k: 1.0 },
-        Caveat::Averaged { interval_s: 5.0 },
-        Caveat::NoTemperature { outside_load: false },
+        Caveat::Averaged { interval_s: 5.0, longest_s: None },
+        Caveat::NoTemperature { outside_load: false, counted: false },
     ];
     let summary = sentences::summary(&run);
     assert!(summary.caveats[0].starts_with("No temperature was recorded"), "what costs most comes first");
