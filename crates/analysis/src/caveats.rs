@@ -98,8 +98,9 @@ fn speed(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<Caveat> 
     if interval_s > SLOW_SAMPLING_S {
         let spans_s =
             trace.speeds.iter().flat_map(|series| &series.intervals).map(|interval| interval.span_s);
-        let longest_s = spans_s.reduce(f64::max).filter(|longest_s| *longest_s > OTHER_SPAN * interval_s);
-        found.push(Caveat::Averaged { interval_s, longest_s });
+        let longest_interval_s =
+            spans_s.reduce(f64::max).filter(|longest_s| *longest_s > OTHER_SPAN * interval_s);
+        found.push(Caveat::Averaged { interval_s, longest_interval_s });
     }
     found
 }

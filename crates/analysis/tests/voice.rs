@@ -118,7 +118,7 @@ const CAVEATS: &[&str] = &[
     r#""kind":"at_link_rate","span_s":300,"bytes_per_s":3.9e9,"link_bytes_per_s":3.938e9,"all_of_it":true"#,
     r#""kind":"at_link_rate","span_s":300,"bytes_per_s":4.3e8,"link_bytes_per_s":5e8,"all_of_it":false,"possible_bytes_per_s":1.212e9"#,
     r#""kind":"averaged","interval_s":60"#,
-    r#""kind":"averaged","interval_s":60,"longest_s":885"#,
+    r#""kind":"averaged","interval_s":60,"longest_interval_s":885"#,
     r#""kind":"clock","case":"overlap","intervals":3"#,
     r#""kind":"clock","case":"jobs_in_one_file","file":"x_bw.log","times":1,"first_line":300"#,
     r#""kind":"clock","case":"job_starts","logs":"a_bw.1.log, b_bw.1.log""#,

@@ -36,7 +36,7 @@ pub enum Caveat {
     Averaged {
         interval_s: f64,
         #[serde(default)]
-        longest_s: Option<f64>,
+        longest_interval_s: Option<f64>,
     },
     /// Times are doubtful.
     Clock(ClockDoubt),

@@ -53,8 +53,8 @@ fn sentence(caveat: &Caveat) -> String {
             format!("For {span_s:.0} s the speed was {speed}, {what}.{slow}")
         }
         Caveat::AmbientUnknown => "Ambient was not recorded; onset times shift with it (`--ambient 24C` records it).".to_owned(),
-        Caveat::Averaged { interval_s, longest_s } => {
-            let longest = longest_s.map_or_else(String::new, |longest_s| format!(", the longest of {}", duration(longest_s)));
+        Caveat::Averaged { interval_s, longest_interval_s } => {
+            let longest = longest_interval_s.map_or_else(String::new, |longest_s| format!(", the longest of {}", duration(longest_s)));
             format!("Speeds are means of {}{longest}; shorter bursts and cycles are averaged out.", duration(*interval_s))
         }
         Caveat::Clock(doubt) => clock(doubt),

@@ -385,7 +385,7 @@ fn a_run_without_a_sensor_says_so_once() {
         Caveat::NotSeen { values: vec![Unseen::Onset, Unseen::Release] },
         Caveat::AmbientUnknown,
         Caveat::WholeKelvin { step_k: 1.0 },
-        Caveat::Averaged { interval_s: 5.0, longest_s: None },
+        Caveat::Averaged { interval_s: 5.0, longest_interval_s: None },
         Caveat::NoTemperature { outside_load: false, counted: false },
     ];
     let summary = sentences::summary(&run);
