@@ -205,8 +205,7 @@ fn machine(runs: &[JointRun], mut points: Vec<JointPoint>, starts: &[Start]) -> 
     let confidence = if untold { 0.5 } else { (1.0 / sum).min(super::MOST_CERTAIN) };
     let follows = if confidence >= NAMED { best.0 } else { Follows::Undetermined };
     let thresholds: Vec<f64> = points.iter().map(|p| nearest(p, best)).collect();
-    let told = told(&points, best);
-    let told_k = median(&told);
+    let told_k = median(&told(&points, best));
     let settings = |of: Follows| -> Vec<Option<f64>> {
         points.iter().map(|p| of.setting_k(p.tmt1_k, p.tmt2_k)).collect()
     };
@@ -216,7 +215,7 @@ fn machine(runs: &[JointRun], mut points: Vec<JointPoint>, starts: &[Start]) -> 
         _ => slope(&settings(Follows::Tmt1), &thresholds)
             .or_else(|| slope(&settings(Follows::Tmt2), &thresholds)),
     };
-    let (hysteresis_k, release_offset_from_tmt1_k) = mechanism::release(&points, follows, &told);
+    let (hysteresis_k, release_offset_from_tmt1_k) = mechanism::release(&points, follows, &thresholds);
     for start in starts {
         points.extend(start.at(&points));
     }
