@@ -52,8 +52,8 @@ pub struct LoadCheck {
     pub from_s: f64,
     /// To, in seconds.
     pub to_s: f64,
-    /// Whether it wrote.
-    pub writes: bool,
+    /// `read`, `write` or `mixed`.
+    pub op: &'static str,
     /// Mean speed measured and simulated, in bytes per second.
     pub mean_bytes_per_s: [f64; 2],
 }
@@ -84,6 +84,9 @@ pub enum Misfit {
         /// Whether it wrote.
         #[serde(default)]
         writes: bool,
+        /// Whether it read and wrote at once.
+        #[serde(default)]
+        mixed: bool,
     },
 }
 
@@ -101,8 +104,12 @@ impl Misfit {
             Self::Drift { moved_k } => format!(
                 "The residuals move by {moved_k:+.1} K over the run: ambient or airflow changed while it ran."
             ),
-            Self::Throttle { off, writes } => {
-                let op = if *writes { "writes" } else { "reads" };
+            Self::Throttle { off, writes, mixed } => {
+                let op = match (mixed, writes) {
+                    (true, _) => "reads and writes at once",
+                    (false, true) => "writes",
+                    (false, false) => "reads",
+                };
                 let off = match off {
                     off if *off > MANY => format!("{:.0} times what it was", 1.0 + off),
                     off => format!("{:+.0} % off", 100.0 * off),
@@ -127,13 +134,17 @@ pub(crate) fn check(fitted: &Fitted, runs: &[RunData], courses: &[Vec<f64>]) -> 
         misfits.extend(still.iter().zip(courses).flat_map(|(run, course)| why(run, course)));
     }
     let off = |load: &LoadCheck| load.mean_bytes_per_s[1] / load.mean_bytes_per_s[0] - 1.0;
-    for writes in [false, true] {
+    for op in ["read", "write", "mixed"] {
         let loads = checked.iter().flat_map(|run| &run.loads);
-        let loads = loads.filter(|load| load.writes == writes && load.mean_bytes_per_s[0] > 0.0);
+        let loads = loads.filter(|load| load.op == op && load.mean_bytes_per_s[0] > 0.0);
         // By how many times, so that half and twice are as far off.
         let worst = loads.map(off).max_by(|a, b| a.ln_1p().abs().total_cmp(&b.ln_1p().abs()));
         let worst = worst.filter(|off| off.abs() > SPEED_OFF_SHARE);
-        misfits.extend(worst.map(|off| Misfit::Throttle { off, writes }));
+        misfits.extend(worst.map(|off| Misfit::Throttle {
+            off,
+            writes: op == "write",
+            mixed: op == "mixed",
+        }));
     }
     (SelfCheck { runs: checked }, misfits)
 }
@@ -173,13 +184,19 @@ fn loads(run: &RunData, speeds: &[[f64; 2]]) -> Vec<LoadCheck> {
     let mut from = 0;
     for steps in run.steps.chunk_by(LoadStep::goes_on) {
         let to = from + steps.len();
-        if matches!(steps[0].asked, Asked::Read | Asked::Write) && steps.len() >= LEAST_STRETCH_S {
+        let op = match steps[0].asked {
+            Asked::Read => Some("read"),
+            Asked::Write => Some("write"),
+            Asked::Mixed => Some("mixed"),
+            Asked::Nothing | Asked::Limited => None,
+        };
+        if let Some(op) = op.filter(|_| steps.len() >= LEAST_STRETCH_S) {
             let part = &speeds[from.min(speeds.len())..to.min(speeds.len())];
             let mean = |of: usize| part.iter().map(|speed| speed[of]).sum::<f64>() / part.len().max(1) as f64;
             loads.push(LoadCheck {
                 from_s: from as f64,
                 to_s: to as f64,
-                writes: steps[0].asked == Asked::Write,
+                op,
                 mean_bytes_per_s: [mean(0), mean(1)],
             });
         }

@@ -5,6 +5,7 @@
 //! runs speak against it plainly.
 
 use crate::data::{Asked, RunData, median};
+use crate::mixed::full_at;
 use crate::onset::{Class, OnsetGroup};
 use crate::opinion::{FittedMachine, MachineOdds, odds};
 use crate::sample::{Common, DriveSample, ThresholdSource};
@@ -124,7 +125,10 @@ fn loss_of(sample: &DriveSample, run: &RunData, common: &Common) -> f64 {
     let unthrottled = sample.full_in_state();
     let mut loss = 0.0;
     for (number, (steps, shown)) in run.steps.chunks(WINDOW).zip(seconds.chunks(WINDOW)).enumerate() {
-        let full = steps.iter().map(|step| unthrottled[usize::from(step.write > step.read)]);
+        let full = steps.iter().map(|step| match step.asked {
+            Asked::Mixed => full_at(step, unthrottled),
+            _ => unthrottled[usize::from(step.write > step.read)],
+        });
         let full = full.fold(0.0, f64::max);
         let (seen, spread) = mean_and_sd(steps.iter().map(|step| step.read + step.write));
         let (found, found_spread) = mean_and_sd(shown.iter().map(|second| second.bytes / 1e9));
@@ -147,18 +151,15 @@ fn loss_of(sample: &DriveSample, run: &RunData, common: &Common) -> f64 {
 }
 
 /// How far off the beginnings of throttling are, stretch by stretch of one load.
-fn onset_loss([read, write]: [f64; 2], run: &RunData, shown: &[LoadSecond]) -> f64 {
+fn onset_loss(unthrottled: [f64; 2], run: &RunData, shown: &[LoadSecond]) -> f64 {
     let mut loss = 0.0;
     let mut from = 0;
     while from < run.steps.len() {
         let load = run.steps[from];
         let to = (from..run.steps.len()).find(|at| !load.goes_on(&run.steps[*at])).unwrap_or(run.steps.len());
-        let full = match load.asked {
-            Asked::Read => load.reaches.unwrap_or(read),
-            Asked::Write => load.reaches.unwrap_or(write),
-            Asked::Nothing | Asked::Limited => f64::NAN,
-        };
-        if full.is_finite() {
+        let full = full_at(&load, unthrottled);
+        if full > 0.0 {
+            let full = load.reaches.unwrap_or(full);
             let seen = first_slow(from..to, full, |at| run.steps[at].read + run.steps[at].write);
             let found = first_slow(from..to, full, |at| shown[at].bytes / 1e9);
             loss += match (seen, found) {

@@ -19,6 +19,8 @@ pub const THERMAL_ID_QUICK: &str = "heatsoak run thermal-id-quick --drive DRIVE"
 const LOW_SHARE: f64 = 0.45;
 /// A TMT1 nearer to rest than this slows down a drive that does nothing, and shows no onset.
 const LEAST_OVER_REST_K: f64 = 3.0;
+/// A drive that was no cooler than this below TMT1 has not let go of it: hystereses of 1 to 7 K were seen.
+const NEAR_TMT1_K: f64 = 9.0;
 
 /// A TMT1 that both operations reach within minutes, also in another power state: so much of the way from the coolest to
 /// the hottest of the runs, in whole kelvins as it is set, and one that the drive takes beside the TMT2 it has.
@@ -44,6 +46,13 @@ pub(crate) fn lower_tmt1(seen: &SeenRange, common: &Common) -> Option<String> {
     let low_k = low_tmt1_k([coolest_k, acted_k], common);
     let is_lower = f64::from(low_k) > coolest_k + LEAST_OVER_REST_K && f64::from(low_k) < acted_k;
     is_lower.then(|| format!("{THERMAL_ID} --tmt1 {}", typed(low_k)))
+}
+
+/// Ten minutes that show the full speeds; a drive that rests near its TMT1 is throttled from its first second on there.
+pub(crate) fn full_speed_plan(seen: &SeenRange, common: &Common) -> String {
+    let near = common.tmt_k[0] > 0.0 && seen.range_k[0] > common.tmt_k[0] - NEAR_TMT1_K;
+    let off = if common.hctm && near { " --tmt1 off --tmt2 off" } else { "" };
+    format!("{THERMAL_ID_QUICK}{off}")
 }
 
 /// Ten minutes without TMT1 and TMT2: what firmware does by itself.

@@ -9,6 +9,7 @@ use analysis::findings::{Cause, EventKind, Label};
 use trace::{HostThreshold, SegmentOp, Trace};
 
 use crate::host::{HostSpeeds, asked, limit_trickle};
+use crate::mixed::SAME_SHARE;
 use crate::sample::LimitsK;
 
 /// Length of a step in seconds. A second is short against the fastest mode that a fit looks for (2 s) and long enough
@@ -17,6 +18,10 @@ pub const STEP_S: f64 = 1.0;
 
 /// A load that is slower than this share of the fastest second warms nothing.
 pub(crate) const TRICKLE: f64 = 0.1;
+
+/// A mix keeps its ratio where so many of its stretches of so many seconds do.
+const STEADY: f64 = 0.9;
+const SHARE_S: usize = 10;
 
 /// One run, ready to be fitted.
 #[derive(Clone, Debug)]
@@ -82,6 +87,10 @@ pub struct LoadStep {
     pub asked: Asked,
     /// Which of the run's loads it is.
     pub load: u16,
+    /// Share of its bytes that a mix reads; of no other load.
+    pub read_share: f64,
+    /// The rate that it was limited to, in GB/s, where the source says.
+    pub limit: Option<f64>,
     /// What that load reaches when nothing slows it down, in GB/s, where another one of its operation is faster.
     pub reaches: Option<f64>,
     /// What the verdict says of this second.
@@ -101,7 +110,7 @@ impl LoadStep {
 }
 
 /// What a second's load was meant to do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Asked {
     /// Nothing.
     #[default]
@@ -110,7 +119,9 @@ pub enum Asked {
     Read,
     /// Write as fast as it goes.
     Write,
-    /// Something of which the speed says nothing about the drive: a rate limit, a mix, deallocation.
+    /// Read and write at once as fast as it goes, in one ratio.
+    Mixed,
+    /// Something of which the speed says nothing about the drive: a rate limit, a mix whose ratio moves, deallocation.
     Limited,
 }
 
@@ -244,14 +255,18 @@ fn steps(
             _ if phase.rate_limit_bytes_per_s.is_some() || phase.buffered => Asked::Limited,
             SegmentOp::Read => Asked::Read,
             SegmentOp::Write => Asked::Write,
+            // A log that names no phases does not say what a host asked for of each.
+            SegmentOp::Mixed if !phase.inferred => Asked::Mixed,
             SegmentOp::Mixed | SegmentOp::Trim => Asked::Limited,
         };
+        let limit = phase.rate_limit_bytes_per_s.map(|limit| limit / 1e9);
         let load = loads.iter().position(|load| *load == phase.what).unwrap_or(0) as u16;
         let within = |at: usize| (phase.start_s..phase.end_s).contains(&(at as f64 + 0.5));
         for (_, step) in steps.iter_mut().enumerate().filter(|(at, _)| within(*at)) {
-            (step.asked, step.load) = (asked, load);
+            (step.asked, step.load, step.limit) = (asked, load, limit);
         }
     }
+    settle_mixes(&mut steps);
     // A log that names no phases names no rate limits either: the verdict does. One that says nothing of what they do may not.
     let inferred = trace.phases.iter().all(|phase| phase.inferred);
     let told = trace.phases.iter().any(|phase| !phase.what.is_empty());
@@ -273,6 +288,29 @@ fn steps(
         }
     }
     (steps, misread)
+}
+
+/// Gives each mix its share of reads. One whose share moves is limited: part of it asks for what it gets, and the rest for all
+/// that is left.
+fn settle_mixes(steps: &mut [LoadStep]) {
+    for mix in steps.chunk_by_mut(|step, next| step.goes_on(next)).filter(|of| of[0].asked == Asked::Mixed) {
+        // Of a slow mix a second has few I/Os, of one operation more often than of the other.
+        let blocks = mix.chunks(SHARE_S).map(|steps| {
+            let sum = |of: fn(&LoadStep) -> f64| steps.iter().map(of).sum::<f64>();
+            (sum(|step| step.read), sum(LoadStep::speed))
+        });
+        let shares: Vec<f64> =
+            blocks.filter(|(_, moved)| *moved > 0.0).map(|(read, moved)| read / moved).collect();
+        let usual = median(&shares).unwrap_or(0.0);
+        let near = shares.iter().filter(|share| (*share - usual).abs() < SAME_SHARE).count();
+        for step in mix {
+            if near as f64 >= STEADY * shares.len() as f64 && !shares.is_empty() {
+                step.read_share = usual;
+            } else {
+                step.asked = Asked::Limited;
+            }
+        }
+    }
 }
 
 /// The last reading up to a moment, in kelvins.

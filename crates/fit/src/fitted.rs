@@ -11,6 +11,7 @@ use crate::check::{self, Misfit, SelfCheck};
 use crate::commands::with_cache_size;
 use crate::data::{Asked, RunData, TRICKLE, fitted_to};
 use crate::fitting::Fitting;
+use crate::mixed::SeenMix;
 use crate::onset::Class;
 use crate::open;
 use crate::opinion::MachineOdds;
@@ -68,6 +69,9 @@ pub struct SeenRange {
     pub ran: [bool; 2],
     /// Whether it ran at full speed long enough to say what that is.
     pub full: [bool; 2],
+    /// Mixes of reads and writes that ran as fast as they went.
+    #[serde(default)]
+    pub mixes: Vec<SeenMix>,
     /// Whether heat slowed it down.
     pub throttled: [bool; 2],
     /// Hottest reading while it ran, in kelvins.
@@ -110,13 +114,16 @@ pub struct SeenFloor {
     pub follows: ThresholdSource,
     /// Reading, writing.
     pub ops: [bool; 2],
+    /// Both at once.
+    #[serde(default)]
+    pub mixed: bool,
 }
 
 impl SeenRange {
-    /// Whether a run shows the speed of an operation while it is throttled at this threshold.
-    pub fn shows_floor(&self, follows: ThresholdSource, op: usize) -> bool {
+    /// Whether a run shows the speed of an operation while it is throttled at this threshold, alone or beside the other one.
+    pub fn shows_floor(&self, follows: ThresholdSource, op: usize, mixed: bool) -> bool {
         match self.floors.iter().find(|floor| floor.follows == follows) {
-            Some(floor) => floor.ops[op],
+            Some(floor) => floor.ops[op] || mixed && floor.mixed,
             None => self.throttled[op],
         }
     }
@@ -316,6 +323,11 @@ impl Fitted {
         parameters
     }
 
+    /// Whether heat throttled runs none of which says what TMT1 and TMT2 were: the threshold may be either's.
+    pub fn names_no_tmt(&self) -> bool {
+        !self.seen.settings_known && !self.best.throttles.is_empty()
+    }
+
     /// K/W from the sensor to the air, where it is known: of a short run the slow modes are open, and with them the whole of
     /// the resistance.
     pub fn k_per_w(&self) -> Option<f64> {
@@ -357,7 +369,8 @@ impl Fitted {
                         of(sample, &|throttle, _| throttle.hysteresis_k)
                     });
                 }
-                let seen = |op: &usize| level.shares.is_some() && self.seen.shows_floor(level.follows, *op);
+                let seen =
+                    |op: &usize| level.shares.is_some() && self.seen.shows_floor(level.follows, *op, false);
                 for (op, word) in ["read", "write"].into_iter().enumerate().filter(|(op, _)| seen(op)) {
                     add(level.follows.speed_while_throttled(word), "B/s", ModelOff::None, &|sample| {
                         let share =
@@ -391,14 +404,19 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     seen.power_states = runs.iter().rev().find_map(|run| run.power_states.clone());
     seen.settings_known = runs.iter().any(RunData::settings_known);
     seen.full = [0, 1].map(|op| fitting.full[op].seen);
+    seen.mixes.clone_from(&fitting.mixes);
     // Places of the groups count these alone.
     let same = fitted_to(runs, fitting.state);
     for group in &fitting.groups {
-        (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());
+        (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].or(group.mixed).is_some());
         let ops = [0, 1].map(|op| group.floor[op].is_some() || group.spared[op]);
+        let mixed = group.mixed.is_some();
         match seen.floors.iter_mut().find(|floor| floor.follows == group.follows) {
-            Some(floor) => (0..2).for_each(|op| floor.ops[op] |= ops[op]),
-            None => seen.floors.push(SeenFloor { follows: group.follows, ops }),
+            Some(floor) => {
+                (0..2).for_each(|op| floor.ops[op] |= ops[op]);
+                floor.mixed |= mixed;
+            }
+            None => seen.floors.push(SeenFloor { follows: group.follows, ops, mixed }),
         }
         if group.said == Some(Class::DutyCycled) {
             seen.bursts_at.push(group.follows);
@@ -431,7 +449,7 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
             seen.ran[1] |= step.write > TRICKLE * fastest;
             since = if speed > 0.0 { since + 1.0 } else { 0.0 };
             seen.longest_s = f64::max(seen.longest_s, since);
-            let unlimited = matches!(step.asked, Asked::Read | Asked::Write);
+            let unlimited = matches!(step.asked, Asked::Read | Asked::Write | Asked::Mixed);
             slow_s = if fast && !unlimited { slow_s + 1 } else { 0 };
             seen.cooled |= slow_s >= COOLING_S;
             fast |= unlimited;

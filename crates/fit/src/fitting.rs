@@ -13,11 +13,13 @@ use crate::chain::{ChainWalk, walk};
 use crate::closed::{Closed, class_loss, closed_loops};
 use crate::commands::{THERMAL_ID_QUICK, with_cache_size};
 use crate::data::RunData;
+use crate::floors::UnseenFloor;
 use crate::heat::{EITHER, HeatModel, HeatShape, REGULATED};
+use crate::mixed::SeenMix;
 use crate::onset::{Class, OnsetGroup, groups};
 use crate::opinion::MachineOdds;
 use crate::sample::{Common, DriveSample, LimitsK};
-use crate::speed::{FittedSpeed, SlowStretch, full, knowing_loads, ln_levels, slow};
+use crate::speed::{FittedSpeed, SlowStretch, full, knowing_loads, ln_levels, mixes, slow};
 use crate::stairs;
 use crate::states;
 use crate::throttle::read_off;
@@ -96,6 +98,7 @@ pub struct Fitting {
     /// Temperatures of the best heat model under the measured speeds, a course a run.
     pub(crate) courses: Vec<Vec<f64>>,
     pub(crate) full: [FittedSpeed; 2],
+    pub(crate) mixes: Vec<SeenMix>,
     pub(crate) groups: Vec<OnsetGroup>,
     pub(crate) machines: Vec<MachineOdds>,
     /// Power state of the runs that were fitted.
@@ -164,11 +167,13 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
     let share = if shapes == Shapes::TwoFree { 1.0 } else { free_share(&walks) };
     let first = usize::from(share > 0.5);
     let rms_k = walks[first].0.rms_k(&walks[first].1.best);
-    let drawing = Drawing { runs, slow: &slow, groups: &groups, full: &full };
+    let unseen = UnseenFloor { full: full.map(|full| full.value), drawn: true };
+    let drawing = Drawing { runs, slow: &slow, groups: &groups, full: &full, unseen };
+    let likeliest = Drawing { unseen: UnseenFloor { drawn: false, ..drawing.unseen }, ..drawing };
     common.k_per_w = crate::power::k_per_w(runs, &walks[first].0.words(&walks[first].1.best), &ln_levels);
     let best_of = |closed: &Closed, draws: &mut Draws| {
         let (model, walk, _) = &walks[first];
-        drawing.sample(model, &walk.best, closed, draws)
+        likeliest.sample(model, &walk.best, closed, draws)
     };
     let (loops, machines) = closed_loops(&groups, runs, &common, &mut draws, &best_of);
     let mut samples = Vec::with_capacity(SAMPLES);
@@ -179,12 +184,12 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
         let state = &walk.states[(number * 7) % walk.states.len()];
         samples.push(drawing.sample(model, state, closed, &mut draws));
     }
-    let likeliest = loops.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
-    let likeliest = likeliest.expect("there is at least one, even without throttles");
-    let best = closest(runs, &common, || best_of(likeliest, &mut draws));
+    let heaviest = loops.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+    let heaviest = heaviest.expect("there is at least one, even without throttles");
+    let best = closest(runs, &common, || best_of(heaviest, &mut draws));
     let (model, walk, _) = &walks[first];
     let courses = (0..runs.len()).map(|run| model.course(&walk.best, run)).collect();
-    Fitting { common, samples, best, rms_k, courses, full, groups, machines, state: None }
+    Fitting { common, samples, best, rms_k, courses, full, mixes: mixes(runs), groups, machines, state: None }
 }
 
 /// A shape of the step response, its walk, and how likely the readings are at its best.
@@ -326,6 +331,7 @@ struct Drawing<'a> {
     slow: &'a [SlowStretch],
     groups: &'a [OnsetGroup],
     full: &'a [FittedSpeed; 2],
+    unseen: UnseenFloor,
 }
 
 impl Fitting {
@@ -359,7 +365,7 @@ impl Drawing<'_> {
             .iter()
             .zip(&closed.classes)
             .filter_map(|(group, class)| {
-                Some(read_off(group, (*class)?, self.runs, self.slow, &courses, draws))
+                Some(read_off(group, (*class)?, self.runs, self.slow, &courses, &self.unseen, draws))
             })
             .collect();
         // At rest in the air of all runs: where the air is known, each run's rise over its own.

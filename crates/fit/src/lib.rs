@@ -4,8 +4,10 @@
 //! Data goes one way: `record -> trace -> data -> fitting -> fitted -> predict -> recommend`.
 //! - [`data`]: what a fit takes from a trace; `host`: which speeds a log's host asked for.
 //! - `speed`: full speeds, and the seconds that heat held back.
+//! - `to_and_fro`: full speed of what began slow; `mixed`: reads and writes at once, and what they say of each alone.
 //! - `heat`: from speeds to temperature, and the likelihood of readings; `chain`: its posterior (the optimum is `analysis::posterior::least`).
 //! - `onset`: thresholds that acted; `throttle`, `regulator`, `stairs`, `two_level`: their numbers, read off a sample's own course; `closed`: their class. `air`, `states`: a second airflow, other power states.
+//! - `floors`: what a threshold leaves of an operation that no run shows there.
 //! - [`sample`]: one drive that the runs allow, and the profile it makes.
 //! - [`fitting`]: all of these in order. [`fitted`], `open`: what is kept of it, and what stays open; `commands`: the runs that would tell.
 //! - [`opinion`]: which machine the runs make probable, beside what the verdict says.
@@ -31,9 +33,11 @@ pub mod cooling;
 pub mod data;
 pub mod fitted;
 pub mod fitting;
+mod floors;
 mod heat;
 mod host;
 pub mod load;
+mod mixed;
 pub mod narrow;
 pub mod next;
 mod onset;
@@ -49,6 +53,7 @@ mod speed;
 mod stairs;
 mod states;
 mod throttle;
+mod to_and_fro;
 mod two_level;
 
 pub use commands::{RateLimit, THERMAL_ID, THERMAL_ID_QUICK, low_tmt1_k, rate_limit, with_cache_size};

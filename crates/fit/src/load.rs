@@ -34,8 +34,11 @@ pub fn of_run(run: &RunData) -> Vec<LoadPhase> {
         let (name, read_share, limit_gb_per_s) = match steps[0].asked {
             Asked::Read => ("read", Some(1.0), reaches),
             Asked::Write => ("write", Some(0.0), reaches),
+            Asked::Mixed => ("mixed", Some(steps[0].read_share), reaches),
             Asked::Limited | Asked::Nothing if read + write > 0.0 => {
-                ("limited", Some(read / (read + write)), read + write)
+                // Heat may have left less than its rate.
+                let limit = steps[0].limit.unwrap_or(0.0).max(read + write);
+                ("limited", Some(read / (read + write)), limit)
             }
             Asked::Limited | Asked::Nothing => ("rest", None, f64::INFINITY),
         };

@@ -50,6 +50,10 @@ pub(crate) struct OnsetGroup {
     pub(crate) spans: Vec<(usize, usize, usize)>,
     /// Median share of full speed while slow: reading, writing; `None` where it did not act on that operation.
     pub(crate) floor: [Option<f64>; 2],
+    /// The same of reads and writes at once.
+    pub(crate) mixed: Option<f64>,
+    /// Share of its bytes that such a mix reads.
+    pub(crate) read_share: f64,
     /// Whether it leaves reading, writing alone: that ran at full speed well above the threshold.
     pub(crate) spared: [bool; 2],
     /// Least share over ten seconds.
@@ -113,7 +117,7 @@ pub(crate) fn groups(runs: &[RunData], slow: &mut [SlowStretch], stepped: bool) 
         group.stepped = stepped;
         group.let_go = lets_go(group, runs, slow);
     }
-    groups.retain(|group| group.floor.iter().any(Option::is_some));
+    groups.retain(|group| group.floor.iter().any(Option::is_some) || group.mixed.is_some());
     groups.sort_by_key(|group| group.follows);
     groups
 }
@@ -124,6 +128,15 @@ impl OnsetGroup {
         self.spans.push((number, from, to));
         if risen(run, onset_s) {
             self.onsets.push((number, onset_s));
+        }
+    }
+
+    /// Median share of full speed while what is asked for is slow.
+    pub(crate) fn floor_at(&self, asked: Asked) -> Option<f64> {
+        match asked {
+            Asked::Mixed => self.mixed,
+            Asked::Write => self.floor[1],
+            Asked::Read | Asked::Nothing | Asked::Limited => self.floor[0],
         }
     }
 
@@ -190,6 +203,8 @@ fn group(groups: &mut Vec<OnsetGroup>, follows: ThresholdSource) -> &mut OnsetGr
             let_go: false,
             spans,
             floor: [None; 2],
+            mixed: None,
+            read_share: 0.0,
             spared: [false; 2],
             least: 1.0,
             said: None,
@@ -237,19 +252,27 @@ fn risen(run: &RunData, t_s: f64) -> bool {
 
 /// Floors, and what the verdict takes the throttle for.
 fn shares(group: &mut OnsetGroup, runs: &[RunData], slow: &[SlowStretch]) {
-    for (op, asked) in [Asked::Read, Asked::Write].into_iter().enumerate() {
+    for asked in [Asked::Read, Asked::Write, Asked::Mixed] {
         let mut seen: Vec<f64> = Vec::new();
         for (run, from, to) in &group.spans {
             let slow = &slow[*run];
             let inner = (*from + 1).min(*to)..to.saturating_sub(1).max((*from + 1).min(*to));
-            let of = inner.filter(|at| runs[*run].steps[*at].asked == asked && slow.slow[*at]);
-            seen.extend(of.filter_map(|at| slow.share[at]));
+            let steps = &runs[*run].steps;
+            for at in inner.filter(|at| steps[*at].asked == asked && slow.slow[*at]) {
+                seen.extend(slow.share[at]);
+                group.read_share =
+                    if asked == Asked::Mixed { steps[at].read_share } else { group.read_share };
+            }
         }
         seen.sort_by(f64::total_cmp);
         // Seconds in which a relay switched lie between its two speeds: the slow one is where most of the lowest are.
         let lowest = seen.get(seen.len() / 10).copied().unwrap_or(1.0);
         let low: Vec<f64> = seen.iter().copied().filter(|share| *share < lowest + 0.08).collect();
-        group.floor[op] = median(&low);
+        let floor = median(&low);
+        match asked {
+            Asked::Mixed => group.mixed = floor,
+            _ => group.floor[usize::from(asked == Asked::Write)] = floor,
+        }
         if let Some(low) = seen.get(seen.len() / 10) {
             group.least = group.least.min(*low);
         }
@@ -273,8 +296,8 @@ fn lets_go(group: &OnsetGroup, runs: &[RunData], slow: &[SlowStretch]) -> bool {
     let of = |run: usize| {
         let mut was_slow = false;
         (0..runs[run].steps.len()).any(|at| {
-            let op = usize::from(runs[run].steps[at].asked == Asked::Write);
-            let known = slow[run].share[at].zip(group.floor[op]).filter(|(_, floor)| *floor < 0.9);
+            let floor = group.floor_at(runs[run].steps[at].asked);
+            let known = slow[run].share[at].zip(floor).filter(|(_, floor)| *floor < 0.9);
             let is_slow = known.map(|(share, floor)| share < 0.5 * (1.0 + floor));
             let lets_go = was_slow && is_slow == Some(false);
             was_slow = is_slow.unwrap_or(was_slow);
@@ -318,10 +341,7 @@ fn switches(group: &mut OnsetGroup, runs: &[RunData], slow: &[SlowStretch]) {
             continue;
         }
         ends.push((*number, end));
-        let Some(floor) = group.floor[usize::from(load.asked == Asked::Write)].filter(|floor| *floor < 0.9)
-        else {
-            continue;
-        };
+        let Some(floor) = group.floor_at(load.asked).filter(|floor| *floor < 0.9) else { continue };
         let middle = 0.5 * (1.0 + floor);
         let begin = (0..*from).rev().find(|at| !load.goes_on(&steps[*at])).map_or(0, |at| at + 1);
         // The second in which it began is none that says how.

@@ -1,7 +1,8 @@
 //! What runs cannot tell, by name, and the command that would.
 
 use crate::commands::{
-    THERMAL_ID, THERMAL_ID_QUICK, at_low_tmt1, at_low_tmt2, floor_plan, in_states, lower_tmt1, unset,
+    THERMAL_ID, THERMAL_ID_QUICK, at_low_tmt1, at_low_tmt2, floor_plan, full_speed_plan, in_states,
+    lower_tmt1, unset,
 };
 use crate::data::RunData;
 use crate::fitted::{LeftOpen, SeenRange};
@@ -41,7 +42,10 @@ fn loads(seen: &SeenRange, full: &[FittedSpeed; 2], add: &mut Add<'_>) {
             );
         } else if !seen.full[op] {
             let least = match full[op].value {
-                fastest if fastest > 0.0 => format!("; it is at least {fastest:.2} GB/s"),
+                // Beside the other operation it shows no speed of its own.
+                fastest if fastest > 0.0 && seen.mixes.is_empty() => {
+                    format!("; it is at least {fastest:.2} GB/s")
+                }
                 _ => String::new(),
             };
             let why = format!("{word}s never ran without a rate limit and unthrottled for 5 s{least}");
@@ -64,8 +68,14 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
     let groups = &fitting.groups;
     let acted = |follows| groups.iter().any(|group| group.follows == follows);
     if groups.is_empty() {
-        let why = format!("heat never slowed the drive down; the hottest was {hottest_c:.0} °C");
+        let held = runs.iter().any(|run| !run.throttles.is_empty());
+        let why = match held {
+            // The verdict has it; there is no speed beside it to measure it by.
+            true => "heat held loads back whose full speed was not seen".to_owned(),
+            false => format!("heat never slowed the drive down; the hottest was {hottest_c:.0} °C"),
+        };
         let plan = match seen.tmt_ignored {
+            _ if held => full_speed_plan(seen, &fitting.common),
             [false, _] => lower,
             [true, false] => at_low_tmt2(seen.range_k, &fitting.common),
             [true, true] => unset(&fitting.common),
@@ -134,7 +144,7 @@ fn floors(seen: &SeenRange, fitting: &Fitting, add: &mut Add<'_>) {
         for (op, word) in ["read", "write"].into_iter().enumerate() {
             let relay = matches!(throttle.act, ThrottleAct::Relay(_));
             // Where nothing slowed it down, that is said already.
-            if !relay || !seen.throttled[op] || seen.shows_floor(throttle.follows, op) {
+            if !relay || !seen.throttled[op] || seen.shows_floor(throttle.follows, op, false) {
                 continue;
             }
             let why = format!("no {word} was throttled by it");

@@ -207,6 +207,7 @@ fn again(step: &LoadStep) -> Demand {
     match step.asked {
         Asked::Read => transfer(1.0, reaches),
         Asked::Write => transfer(0.0, reaches),
+        Asked::Mixed => transfer(step.read_share, reaches),
         Asked::Limited if speed > 0.0 => transfer(step.read / speed, 1e9 * speed),
         Asked::Nothing if speed > 0.0 => transfer(step.read / speed, 1e9 * speed),
         Asked::Limited | Asked::Nothing => Demand::Idle,

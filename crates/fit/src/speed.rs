@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use analysis::findings::Label;
 
 use crate::data::{Asked, LoadStep, RunData, median};
+use crate::mixed::{SeenMix, completed, full_at};
 use crate::simulate::THROTTLED_SHARE;
+use crate::to_and_fro;
 
 /// Seconds at each end of a stretch that are left out: the load begins and ends within them.
 const EDGE: usize = 1;
@@ -62,7 +64,25 @@ pub(crate) fn full(runs: &[RunData]) -> [FittedSpeed; 2] {
 }
 
 fn full_beside(runs: &[RunData], loads: &LoadSpeeds<'_>) -> [FittedSpeed; 2] {
-    OPS.map(|asked| full_of(&all(runs, asked, loads)))
+    completed(OPS.map(|asked| full_of(&all(runs, (asked, None), loads))), &mixes_beside(runs, loads))
+}
+
+/// The mixes that ran as fast as they went, those at full speed first.
+pub(crate) fn mixes(runs: &[RunData]) -> Vec<SeenMix> {
+    mixes_beside(runs, &fastest_loads(runs))
+}
+
+fn mixes_beside(runs: &[RunData], loads: &LoadSpeeds<'_>) -> Vec<SeenMix> {
+    let mix = |&(asked, load): &(Asked, &str)| {
+        let mut steps = runs.iter().flat_map(|run| run.steps.iter().map(move |step| (run, step)));
+        let (_, first) = steps.find(|(run, step)| name(run, step) == Some((asked, load)))?;
+        let full = full_of(&all(runs, (asked, Some(load)), loads));
+        Some(SeenMix { read_share: first.read_share, gb_per_s: full.value, full: full.seen })
+    };
+    let of_mixes = loads.keys().filter(|(asked, _)| *asked == Asked::Mixed);
+    let mut mixes: Vec<SeenMix> = of_mixes.filter_map(mix).filter(|mix| mix.gb_per_s > 0.0).collect();
+    mixes.sort_by_key(|mix| !mix.full);
+    mixes
 }
 
 /// The runs with what each of their loads reaches, where that is less than another of the same operation does: reads at random
@@ -70,11 +90,13 @@ fn full_beside(runs: &[RunData], loads: &LoadSpeeds<'_>) -> [FittedSpeed; 2] {
 pub(crate) fn knowing_loads(runs: &[RunData]) -> Vec<RunData> {
     let loads = fastest_loads(runs);
     let full = full_beside(runs, &loads);
-    let reached = |&(writes, load): &(bool, &str)| {
-        let op = usize::from(writes);
-        let of = |run| stretches(run, (OPS[op], Some(load)), &FREE, &loads);
+    let values = full.map(|full| full.value);
+    let reached = |&(asked, load): &(Asked, &str)| {
+        let of = |run| stretches(run, (asked, Some(load)), &FREE, &loads);
         let own = full_of(&runs.iter().flat_map(of).collect::<Vec<_>>());
-        (own.seen && own.value < THROTTLED_SHARE * full[op].value).then_some(own.value)
+        let steps = || runs.iter().flat_map(|run| run.steps.iter().map(move |step| (run, step)));
+        let (_, first) = steps().find(|(run, step)| name(run, step) == Some((asked, load)))?;
+        (own.seen && own.value < THROTTLED_SHARE * full_at(first, values)).then_some(own.value)
     };
     let reached: LoadSpeeds<'_> = loads.keys().filter_map(|load| Some((*load, reached(load)?))).collect();
     let knowing = |run: &RunData| {
@@ -100,10 +122,12 @@ struct LoadStretch {
     speeds: Vec<f64>,
     /// Speed of another load in the last minute, where that went right before, over its fastest: of four fifths faster.
     before: Option<f64>,
+    /// Whether the verdict has heat hold it back from its first seconds on.
+    held: bool,
 }
 
-/// A speed of each load in GB/s: whether it writes, and what it does.
-type LoadSpeeds<'a> = BTreeMap<(bool, &'a str), f64>;
+/// A speed of each load in GB/s: what it asks for, and what it does.
+type LoadSpeeds<'a> = BTreeMap<(Asked, &'a str), f64>;
 
 /// The fastest of medians of a few seconds of each load.
 fn fastest_loads(runs: &[RunData]) -> LoadSpeeds<'_> {
@@ -120,20 +144,18 @@ fn fastest_loads(runs: &[RunData]) -> LoadSpeeds<'_> {
 }
 
 /// A load that runs as fast as it goes.
-fn name<'a>(run: &'a RunData, step: &LoadStep) -> Option<(bool, &'a str)> {
+fn name<'a>(run: &'a RunData, step: &LoadStep) -> Option<(Asked, &'a str)> {
     let load = run.loads.get(usize::from(step.load)).map_or("", String::as_str);
-    OPS.contains(&step.asked).then_some((step.asked == Asked::Write, load))
+    matches!(step.asked, Asked::Read | Asked::Write | Asked::Mixed).then_some((step.asked, load))
 }
 
 fn median_speed(steps: &[LoadStep]) -> f64 {
     median_of(&steps.iter().map(LoadStep::speed).collect::<Vec<_>>())
 }
 
-/// Stretches of an operation; what the verdict takes for a full cache may be all there is of it.
-fn all(runs: &[RunData], asked: Asked, loads: &LoadSpeeds<'_>) -> Vec<LoadStretch> {
-    let all = |but: &[Label]| {
-        runs.iter().flat_map(|run| stretches(run, (asked, None), but, loads)).collect::<Vec<_>>()
-    };
+/// Stretches of an operation, or of one load of it; what the verdict takes for a full cache may be all there is of it.
+fn all(runs: &[RunData], of: (Asked, Option<&str>), loads: &LoadSpeeds<'_>) -> Vec<LoadStretch> {
+    let all = |but: &[Label]| runs.iter().flat_map(|run| stretches(run, of, but, loads)).collect::<Vec<_>>();
     Some(all(&OTHERS))
         .filter(|some| some.iter().any(|stretch| stretch.speeds.len() >= 4 * TOP))
         .unwrap_or_else(|| all(&[]))
@@ -156,7 +178,8 @@ fn full_of<'a>(stretches: &'a [LoadStretch]) -> FittedSpeed {
     // fall later on.
     let part = |stretch: &'a LoadStretch| {
         let (part, fell) = even_part(&stretch.speeds, noise);
-        (fell || stretch.before.is_none_or(|before| before >= NEAR)).then_some(part)
+        let free = !stretch.held && (fell || stretch.before.is_none_or(|before| before >= NEAR));
+        free.then_some(part)
     };
     let parts: Vec<&[f64]> = stretches.iter().filter_map(part).filter(|part| !part.is_empty()).collect();
     // The fastest of short parts is one of noise.
@@ -173,6 +196,11 @@ fn full_of<'a>(stretches: &'a [LoadStretch]) -> FittedSpeed {
     let near: Vec<f64> = all.into_iter().filter(|speed| (0.5..1.2).contains(&(speed / middle))).collect();
     let count = near.len() as f64;
     if near.len() < ENOUGH || middle < NEAR * fastest - SURE * noise {
+        let speeds = stretches.iter().map(|stretch| stretch.speeds.as_slice());
+        let off = (ALIKE * fastest).max(SURE * noise);
+        if let Some(full) = to_and_fro::full(speeds, fastest, off) {
+            return full;
+        }
         return FittedSpeed { value: fastest, sd: 0.05 * fastest, seen: false };
     }
     let mean = near.iter().sum::<f64>() / count;
@@ -242,7 +270,9 @@ fn stretches(
     let mut close = |open: Option<(usize, Vec<f64>)>| {
         if let Some((from, speeds)) = open.filter(|(_, speeds)| speeds.len() >= TOP + 2 * EDGE) {
             let speeds = speeds[EDGE..speeds.len() - EDGE].to_vec();
-            stretches.push(LoadStretch { speeds, before: before(run, from, fastest) });
+            let first = &run.steps[from..from + TOP + EDGE];
+            let held = first.iter().all(|step| step.label == Some(Label::Throttled));
+            stretches.push(LoadStretch { speeds, before: before(run, from, fastest), held });
         }
     };
     for (at, step) in run.steps.iter().chain([&end]).enumerate() {
@@ -285,11 +315,8 @@ fn is_whole(run: &RunData, at: usize) -> bool {
 
 /// Which seconds of a run heat held back.
 pub(crate) fn slow(run: &RunData, full: &[FittedSpeed; 2]) -> SlowStretch {
-    let full_at = |step: &LoadStep| match step.asked {
-        Asked::Read => full[0].value,
-        Asked::Write => full[1].value,
-        Asked::Nothing | Asked::Limited => 0.0,
-    };
+    let values = full.map(|full| full.value);
+    let full_at = |step: &LoadStep| full_at(step, values);
     let own_at = |at: usize| {
         let step = &run.steps[at];
         let full = full_at(step);
@@ -357,7 +384,8 @@ mod test {
     /// Goal: a load that goes on evenly after one that heat held back shows no full speed; one that falls later does.
     #[test]
     fn a_load_that_begins_slow_shows_no_full_speed() {
-        let stretch = |speeds: Vec<f64>, before: f64| [LoadStretch { speeds, before: Some(before) }];
+        let stretch =
+            |speeds: Vec<f64>, before: f64| [LoadStretch { speeds, before: Some(before), held: false }];
         let even = |before: f64| full_of(&stretch(vec![0.6; 100], before));
         assert!(!even(0.5).seen);
         assert!(even(1.0).seen, "the other one was not slow");

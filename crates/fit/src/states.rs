@@ -4,9 +4,10 @@ use measure::Seed;
 
 use crate::air::rises;
 use crate::closed::class_loss;
-use crate::data::{Asked, FitReading, RunData};
+use crate::data::{FitReading, LoadStep, RunData};
 use crate::fitting::Fitting;
 use crate::heat::at;
+use crate::mixed::full_at;
 use crate::onset::{OnsetGroup, groups, onset_k};
 use crate::regulator::{self, Regulated};
 use crate::sample::{DriveSample, StateShare, Throttle, ThrottleAct};
@@ -84,17 +85,11 @@ fn of_first(
     own: [FittedSpeed; 2],
     first: [f64; 2],
 ) -> Vec<SlowStretch> {
-    let times = |asked: Asked| match asked {
-        Asked::Write => own[1].value / first[1],
-        _ => own[0].value / first[0],
-    };
+    let own = own.map(|own| own.value);
+    // What asks for less has no share.
+    let times = |step: &LoadStep| full_at(step, own) / full_at(step, first);
     let scaled = |(slow, run): (&SlowStretch, &RunData)| SlowStretch {
-        share: slow
-            .share
-            .iter()
-            .zip(&run.steps)
-            .map(|(share, step)| Some((*share)? * times(step.asked)))
-            .collect(),
+        share: slow.share.iter().zip(&run.steps).map(|(share, step)| Some((*share)? * times(step))).collect(),
         slow: slow.slow.clone(),
         most: slow.most.clone(),
     };

@@ -4,7 +4,8 @@
 //! thresholds. Each sample reads its own course, so that what it has wrong about heat and what it has wrong about
 //! thresholds cancel. What no run showed - a release, a floor - is drawn from what drives have, and says so.
 
-use crate::data::{Asked, RunData, median};
+use crate::data::{RunData, median};
+use crate::floors::{self, UnseenFloor};
 use crate::heat::at;
 use crate::onset::{Class, HELD_S, OnsetGroup, SETTLED_S, setting_k};
 use crate::regulator::{self, REGULATOR_K};
@@ -34,6 +35,7 @@ pub(crate) fn read_off(
     runs: &[RunData],
     slow: &[SlowStretch],
     courses: &[Vec<f64>],
+    unseen: &UnseenFloor,
     draws: &mut Draws,
 ) -> Throttle {
     let above = |run: usize| setting_k(&runs[run], group.follows);
@@ -60,15 +62,13 @@ pub(crate) fn read_off(
             (on_k - release_k).max(0.2)
         }
     };
-    // What no run showed of an operation is that of the other, so that there is a drive; a forecast does not rest on it.
-    let known = group.floor[0].or(group.floor[1]).unwrap_or(0.5);
+    let floors = floors::draw(group, unseen, draws);
     // Firmware's own threshold may leave alone what was never so hot; one of the host's slows the whole drive down.
     let spares = [0, 1].map(|op| {
         let open = group.follows == ThresholdSource::Own && group.floor[op].is_none();
         group.spared[op] || open && draws.unit() < SPARED_UNSEEN
     });
-    let share = |op: usize| if spares[op] { 1.0 } else { group.floor[op].unwrap_or(known) };
-    let floor = [0, 1].map(|op| share(op).clamp(0.001, 1.0));
+    let floor = [0, 1].map(|op| if spares[op] { 1.0 } else { floors[op].clamp(0.001, 1.0) });
     let act = match class {
         Class::Relay => ThrottleAct::Relay(floor),
         Class::Stop => ThrottleAct::Stop,
@@ -163,8 +163,8 @@ fn between_loads(
             let now_k = courses[number][at] - above(number);
             since_k = since_k.map(|k| k.min(now_k));
             let whole = steps.iter().all(|step| step.goes_on(&steps[1]));
-            let op = usize::from(steps[1].asked == Asked::Write);
-            let Some((share, floor)) = slow[number].share[at].filter(|_| whole).zip(group.floor[op]) else {
+            let floor = group.floor_at(steps[1].asked);
+            let Some((share, floor)) = slow[number].share[at].filter(|_| whole).zip(floor) else {
                 continue;
             };
             if share < 0.5 * (1.0 + floor) && floor < 0.9 {

@@ -1,6 +1,6 @@
 //! Throttles of which the runs show one operation alone: what they do to the other is seen to be nothing, or not known.
 
-use fit::simulate::LoadPhase;
+use fit::simulate::{LoadPhase, drive, outcome, phase_seconds, set_tmt};
 use fit::{Fitted, RunData, Scenario, fit, load, predict};
 use measure::Seed;
 use physics::Profile;
@@ -24,6 +24,13 @@ fn full_write(seconds: usize) -> LoadPhase {
 
 fn full_read(seconds: usize) -> LoadPhase {
     phase("read", Some(1.0), f64::INFINITY, seconds)
+}
+
+/// Mean speed of a load on the drive itself, in bytes per second.
+fn on_drive(profile: &Profile, tmt_k: [u16; 2], load: &LoadPhase) -> f64 {
+    let mut drive = drive(profile);
+    set_tmt(&mut drive, Some(tmt_k)).expect("it may be set");
+    outcome(&phase_seconds(&mut drive, load), |_| 0.0).mean_bytes_per_s
 }
 
 /// Goal: writes that go on at full speed far above the threshold of reads are not slowed down by it, in the fitted drive either.
@@ -73,6 +80,13 @@ fn writes_that_no_run_throttled_keep_what_reads_keep() {
     let warmer = ask(10.0);
     assert!(cooler.caveats.iter().all(|caveat| caveat.kind != "floor_unseen"), "{:?}", cooler.caveats);
     assert!(warmer.phases.iter().all(|phase| phase.peak_k.is_some()), "{warmer:?}");
+    // The interval says that as well: this drive throttles both to 300 MB/s, and not to the same share.
+    let speed = warmer.phases[0].mean_bytes_per_s.expect("a speed");
+    assert!(speed.high > 1.5 * speed.value, "{speed:?}");
+    let mut warm = profile("relay");
+    warm.thermal.ambient_c += 10.0;
+    let there = on_drive(&warm, [336, 358], &asked[0]);
+    assert!((speed.low..=speed.high).contains(&there), "{speed:?}, truth {there}");
     let caveat = warmer.caveats.iter().find(|caveat| caveat.kind == "floor_unseen").expect("it says so");
     assert!(caveat.text.contains("how fast writes are while TMT1 throttles them"), "{}", caveat.text);
     assert!(caveat.text.contains("heatsoak run thermal-id --drive DRIVE --tmt1 "), "{}", caveat.text);

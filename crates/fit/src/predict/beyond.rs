@@ -2,8 +2,9 @@
 
 use crate::commands::{THERMAL_ID, at_low_tmt1, floor_plan, in_states};
 use crate::fitted::{Fitted, interval};
+use crate::predict::ForecastCaveat;
+use crate::predict::full_unknown::full_unknown;
 use crate::predict::scenario::Scenario;
-use crate::predict::{ForecastCaveat, full_speed};
 use crate::sample::{DriveSample, ThresholdSource, Throttle, ThrottleAct};
 use crate::simulate::{LoadPhase, PhaseOutcome};
 
@@ -31,8 +32,9 @@ pub(crate) fn tmt_unseen(fitted: &Fitted, scenario: &Scenario, of: &[PhaseOutcom
         let set_k = scenario.tmt_k[at].map_or(0.0, f64::from);
         let changed = set_k > 0.0 && set_k != fitted.common.tmt_k[at];
         let seen = latched || fitted.best.throttles.iter().any(|throttle| throttle.follows == follows);
-        let unnamed = !fitted.seen.settings_known && !fitted.best.throttles.is_empty();
-        changed && !seen && (unnamed || !fitted.seen.tmt_ignored[at] && peak_k > set_k - UNSEEN_K)
+        changed
+            && !seen
+            && (fitted.names_no_tmt() || !fitted.seen.tmt_ignored[at] && peak_k > set_k - UNSEEN_K)
     };
     unseen(0, ThresholdSource::Tmt1) || unseen(1, ThresholdSource::Tmt2)
 }
@@ -44,9 +46,7 @@ pub(crate) fn beyond(fitted: &Fitted, scenario: &Scenario, phase: &LoadPhase, of
     let seen = &fitted.seen;
     let ops = || (0..2).filter(|op| [read > 0.0, read < 1.0][*op]);
     // At most what was seen of an operation is no question of how fast it could be.
-    let unlimited = LoadPhase { limit_bytes_per_s: f64::INFINITY, ..phase.clone() };
-    let within = phase.limit_bytes_per_s < full_speed(&fitted.best, fitted, &unlimited);
-    let ran = ops().all(|op| seen.ran[op] && (seen.full[op] || within));
+    let ran = ops().all(|op| seen.ran[op]) && !full_unknown(fitted, phase);
     if above_asked_k(fitted, scenario).is_some() {
         return true;
     }
@@ -125,8 +125,11 @@ pub(crate) fn floors_unseen(
     reached
         .flat_map(|throttle| {
             let ops = [read > 0.0, read < 1.0].into_iter().enumerate().filter(|(_, runs)| *runs);
-            ops.filter(|(op, _)| fitted.seen.ran[*op] && !fitted.seen.shows_floor(throttle.follows, *op))
-                .map(|(op, _)| (op, throttle.follows))
+            let mixed = read > 0.0 && read < 1.0;
+            ops.filter(move |(op, _)| {
+                fitted.seen.ran[*op] && !fitted.seen.shows_floor(throttle.follows, *op, mixed)
+            })
+            .map(|(op, _)| (op, throttle.follows))
         })
         .collect()
 }

@@ -33,7 +33,8 @@ pub(super) fn widened(fitted: &Fitted, phase: &LoadPhase, speed: Ranged) -> Rang
     let ops = [read > 0.0, read < 1.0];
     let full = full_speed(&fitted.best, fitted, phase);
     let throttles = fitted.misfits.iter().filter_map(|misfit| match misfit {
-        Misfit::Throttle { off, writes } if ops[usize::from(*writes)] => Some(1.0 + off),
+        Misfit::Throttle { off, mixed: true, .. } if ops == [true; 2] => Some(1.0 + off),
+        Misfit::Throttle { off, writes, mixed: false } if ops[usize::from(*writes)] => Some(1.0 + off),
         _ => None,
     });
     throttles.fold(speed, |Ranged { value, low, high }, times| {

@@ -3,6 +3,7 @@
 use std::num::NonZero;
 
 mod beyond;
+pub(crate) mod full_unknown;
 mod misfit;
 mod refused;
 pub(crate) mod scenario;
@@ -23,6 +24,7 @@ use self::scenario::{in_state, set_up};
 use self::unknown::{first_unknown, load_caveat, tmt_caveat};
 use crate::commands::{THERMAL_ID, with_cache_size};
 use crate::fitted::{Fitted, interval};
+use crate::mixed::together;
 use crate::sample::{DriveSample, ThresholdSource};
 use crate::simulate::{LoadPhase, LoadSecond, PhaseOutcome, outcome, phase_seconds, phases};
 
@@ -122,6 +124,7 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
     let mut unshown = None;
     let mut state_open: Vec<&str> = Vec::new();
     let mut floor_unseen: Vec<(usize, ThresholdSource)> = Vec::new();
+    let mut speed_open: Vec<&str> = Vec::new();
     let (mut never, mut never_open): (Option<&str>, Vec<&str>) = (None, Vec::new());
     let phases: Vec<PhaseForecast> = load
         .iter()
@@ -136,7 +139,12 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
             state_open.extend(no_state.then_some(phase.name.as_str()));
             never = never.or(never_ran(fitted, phase));
             never_open.extend(never.map(|_| phase.name.as_str()));
-            let unseen = unshown.is_some() || at >= told.len() || no_state || never.is_some();
+            let mut unseen = unshown.is_some() || at >= told.len() || no_state || never.is_some();
+            // What comes after begins at a temperature that is not known either.
+            let slower =
+                !speed_open.is_empty() || !unseen && known && full_unknown::is_open(fitted, phase, &of);
+            speed_open.extend(slower.then_some(phase.name.as_str()));
+            unseen |= slower;
             if !unseen {
                 floor_unseen.extend(floors_unseen(fitted, scenario, phase, &of));
             }
@@ -154,6 +162,7 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
     caveats.extend(state_caveat(scenario, &state_open));
     caveats.extend(floor_caveat(fitted, &floor_unseen));
     caveats.extend(never_ran_caveat(never, &never_open));
+    caveats.extend(full_unknown::caveat(fitted, load, &speed_open));
     caveats.extend(state_law_caveat(fitted, scenario, &law_unseen));
     general(fitted, scenario, &phases, &law_unseen, &mut caveats);
     caveats.iter_mut().for_each(|caveat| caveat.text = with_cache_size(&caveat.text, fitted.simulated));
@@ -253,8 +262,7 @@ pub fn full_speed(sample: &DriveSample, fitted: &Fitted, phase: &LoadPhase) -> f
     let Some(read) = phase.read_share else { return 0.0 };
     let link = fitted.common.link.unwrap_or(f64::INFINITY);
     let [r, w] = sample.full_in_state().map(|speed| speed.min(link.max(sample.full[0]).max(sample.full[1])));
-    let seconds = if read > 0.0 { read / r } else { 0.0 } + if read < 1.0 { (1.0 - read) / w } else { 0.0 };
-    (1e9 / seconds).min(phase.limit_bytes_per_s)
+    (1e9 * together(read, [r, w])).min(phase.limit_bytes_per_s)
 }
 
 fn phase_forecast(

@@ -52,8 +52,9 @@ pub(crate) fn record_from(
     for (number, phase) in phases.iter().enumerate() {
         let op = match phase.read_share {
             None => SegmentOp::Idle,
-            Some(share) if share > 0.5 => SegmentOp::Read,
-            Some(_) => SegmentOp::Write,
+            Some(1.0) => SegmentOp::Read,
+            Some(0.0) => SegmentOp::Write,
+            Some(_) => SegmentOp::Mixed,
         };
         let start_s = second as f64;
         trace.phases.push(Phase {

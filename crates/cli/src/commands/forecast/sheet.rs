@@ -170,7 +170,7 @@ pub(super) fn of_check(fitted: &Fitted, check: &SelfCheck) -> Sheet {
         vec![
             run.name.clone(),
             format!("{:.0} to {:.0} s", load.from_s, load.to_s),
-            if load.writes { "write" } else { "read" }.to_owned(),
+            load.op.to_owned(),
             format!("{:.2}", seen / 1e9),
             format!("{:.2}", found / 1e9),
             format!("{:+.1}", 100.0 * (found / seen - 1.0)),
