@@ -2,14 +2,17 @@
 //!
 //! It asks about the load of the last run, as that is what its reader knows. Sentences are made of it elsewhere.
 
+use crate::commands::full_speed_plan;
 use crate::data::{Asked, LoadStep};
 use crate::fitted::Fitted;
 use crate::load;
+use crate::predict::full_unknown::{full_unknown, words};
 use crate::predict::scenario::Scenario;
 use crate::predict::{Forecast, PhaseForecast, Ranged, predict};
 use crate::recommend::{Advice, Bounds, Choice, Goal, recommend_over_run};
 use crate::speed::knowing_loads;
 use crate::{RunData, simulate::LoadPhase};
+use analysis::findings::Label;
 use trace::Trace;
 
 /// Air that is cooler by so much: a room in winter over one in summer, a side panel taken off.
@@ -28,10 +31,12 @@ const WORTH_SHARE: f64 = 0.02;
 /// What to do.
 #[derive(Clone, Debug)]
 pub struct NextSteps {
-    /// The load of the run.
+    /// The load of the run, up to where its full speed is not known.
     pub load: Vec<LoadPhase>,
     /// What it comes to again, as things are.
     pub now: Forecast,
+    /// Why it is not known what another setting brings.
+    pub open: Option<NextOpen>,
     /// The setting or rate that brings most, where one brings enough.
     pub change: Option<Choice>,
     /// The same load in air cooler by [`COOLER_K`], where that brings enough.
@@ -40,9 +45,31 @@ pub struct NextSteps {
     pub aired: Option<Forecast>,
 }
 
+/// Why it is not known what another setting brings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NextOpen {
+    /// Heat held these loads back all along: nothing shows how fast they are without.
+    FullSpeed {
+        /// Reads, writes or both.
+        loads: &'static str,
+        /// The run that shows it.
+        plan: String,
+    },
+    /// Nothing says what TMT1 and TMT2 were.
+    Settings,
+    /// Heat held back a load of which nothing says how much it asked for.
+    Asked,
+}
+
 /// What to do after `run`, of which `fitted` was made.
 pub fn next_steps(fitted: &Fitted, run: &RunData) -> NextSteps {
-    let load = load::of_run(&knowing_loads(std::slice::from_ref(run))[0]);
+    let mut load = load::of_run(&knowing_loads(std::slice::from_ref(run))[0]);
+    let open = open(fitted, run, &load);
+    load.truncate(load.iter().position(|phase| full_unknown(fitted, phase)).unwrap_or(load.len()));
+    if load.iter().all(|phase| phase.read_share.is_none()) {
+        let now = predict(fitted, &Scenario::default(), &[]);
+        return NextSteps { load: Vec::new(), now, open, change: None, cooler: None, aired: None };
+    }
     let at = Scenario::default();
     // A threshold is not raised to where the drive itself warns (WCTEMP).
     let bounds = Bounds { below_k: fitted.common.limits.warning_k, at_least_bytes_per_s: None };
@@ -58,7 +85,22 @@ pub fn next_steps(fitted: &Fitted, run: &RunData) -> NextSteps {
             .filter(|choice| worth(&load, &now, &choice.predicted)),
         now,
         load,
+        open,
     }
+}
+
+fn open(fitted: &Fitted, run: &RunData, load: &[LoadPhase]) -> Option<NextOpen> {
+    if let Some(loads) = load.iter().find(|phase| full_unknown(fitted, phase)).and_then(words) {
+        return Some(NextOpen::FullSpeed { loads, plan: full_speed_plan(&fitted.seen, &fitted.common) });
+    }
+    // Of a throttled load without a rate the speed it got is no demand.
+    let unasked = |step: &LoadStep| {
+        step.asked == Asked::Limited && step.limit.is_none() && step.label == Some(Label::Throttled)
+    };
+    if fitted.names_no_tmt() {
+        return Some(NextOpen::Settings);
+    }
+    run.steps.iter().any(unasked).then_some(NextOpen::Asked)
 }
 
 impl NextSteps {
@@ -66,9 +108,11 @@ impl NextSteps {
     /// anything to be foretold: then it is throttled by something that was not fitted.
     pub fn misses(&self, run: &RunData) -> Option<[f64; 2]> {
         let run = &knowing_loads(std::slice::from_ref(run))[0];
-        let free =
-            |step: &&LoadStep| matches!(step.asked, Asked::Read | Asked::Write) && step.reaches.is_none();
-        let free = run.steps.iter().filter(free);
+        let free = |step: &&LoadStep| {
+            matches!(step.asked, Asked::Read | Asked::Write | Asked::Mixed) && step.reaches.is_none()
+        };
+        let seconds: usize = self.load.iter().map(|phase| phase.seconds).sum();
+        let free = run.steps[..seconds.min(run.steps.len())].iter().filter(free);
         let (seconds, moved) =
             free.fold((0.0, 0.0), |(seconds, moved), step| (seconds + 1.0, moved + step.read + step.write));
         let measured = (seconds > 0.0).then(|| 1e9 * moved / seconds)?;

@@ -16,10 +16,11 @@ use serde::Serialize;
 use thiserror::Error;
 
 use self::baseline::Baseline;
-use crate::commands::with_cache_size;
+use crate::commands::{THERMAL_ID_QUICK, with_cache_size};
 use crate::cooling::{self, CoolingNeed};
 use crate::fitted::Fitted;
 use crate::next::throttled_share;
+use crate::predict::full_unknown;
 use crate::predict::scenario::Scenario;
 use crate::predict::unknown::load_caveat;
 use crate::predict::{Forecast, PhaseForecast, predict, predict_with};
@@ -189,6 +190,7 @@ fn recommend_over(fitted: &Fitted, base: Baseline, load: &[LoadPhase], goal: Goa
     }
     rank(&mut best);
     let verdict = verdict(goal, fitted, load, (&now, &named), best.first()).unwrap_or(nothing_holds);
+    let verdict = with_open(fitted, load, verdict, best.is_empty() && now.holds);
     let avoid = avoid::avoid(fitted, at, best.first().unwrap_or(&now), dear);
     let mut choices: Vec<Choice> =
         best.into_iter().map(|point| choice(goal, fitted, at, (&now, &named), point)).collect();
@@ -238,6 +240,10 @@ fn limited(phase: &LoadPhase, rate: Option<f64>) -> LoadPhase {
 
 /// How good, the more the better; `NaN` where it cannot be said.
 fn score(goal: Goal, forecast: &Forecast, fitted: &Fitted) -> f64 {
+    // What is not known is no good.
+    if loaded(forecast).any(|phase| phase.mean_bytes_per_s.is_none()) {
+        return f64::NAN;
+    }
     let seconds: f64 = loaded(forecast).filter_map(|phase| phase.duration_s).map(|range| range.value).sum();
     match goal {
         Goal::Fastest => moved_bytes(forecast, true) / seconds,
@@ -334,6 +340,13 @@ fn total_speed(forecast: &Forecast) -> f64 {
     forecast.phases.iter().map(speed).sum()
 }
 
+/// The verdict with what is not known of the load; where nothing better was found (`leaves`), that is no advice.
+fn with_open(fitted: &Fitted, load: &[LoadPhase], verdict: String, leaves: bool) -> String {
+    let Some(open) = full_unknown::of_load(fitted, load) else { return verdict };
+    let open = with_cache_size(&open.text, fitted.simulated);
+    if leaves { format!("No advice. {open}") } else { format!("{verdict} {open}") }
+}
+
 /// What to do in a sentence; `None` where nothing holds to the limits.
 fn verdict(
     goal: Goal,
@@ -344,8 +357,16 @@ fn verdict(
 ) -> Option<String> {
     let Some(point) = best else {
         let worth = if goal == Goal::Coolest { "1 K" } else { "1 %" };
-        let leave =
-            format!("Leave the settings as they are: none that was tried is better than {named} by {worth}.");
+        let unnamed = match fitted.names_no_tmt() {
+            true => format!(
+                " What another TMT1 or TMT2 brings is not known: no fitted run says what they were. `{THERMAL_ID_QUICK}` \
+                 records them; fit that run too."
+            ),
+            false => String::new(),
+        };
+        let leave = format!(
+            "Leave the settings as they are: none that was tried is better than {named} by {worth}.{unnamed}"
+        );
         return now.holds.then_some(leave);
     };
     let what = settings::sentence(fitted, &point.settings, load);

@@ -3,7 +3,9 @@
 //! Only where heat slowed the drive down and the thermal model holds; else nothing is said here, and the verdict's own
 //! open questions stand alone.
 
-use ::fit::next::{AIRFLOW, COOLER_K, NextSteps, hottest_seen_k, is_short, mean_speed, next_steps, peak_k};
+use ::fit::next::{
+    AIRFLOW, COOLER_K, NextOpen, NextSteps, hottest_seen_k, is_short, mean_speed, next_steps, peak_k,
+};
 use ::fit::predict::{Forecast, Ranged};
 use ::fit::recommend::{Choice, Settings};
 use ::fit::{Fitted, RateLimit, RunData, opinion, rate_limit, with_cache_size};
@@ -97,8 +99,16 @@ fn of_run(run: &RunData, from: &str, drive: Option<&str>) -> RunAdvice {
         ));
     }
     let onset_k = run.findings.policy.onset_k;
-    let mut sentences = vec![change(&fitted, &next, onset_k, drive)];
+    let changed = next.change.as_ref().map(|choice| change(&fitted, &next, choice, drive));
+    let mut sentences: Vec<String> = changed.into_iter().collect();
+    sentences.extend(open(&next, drive));
+    if sentences.is_empty() {
+        sentences.push(no_change(&fitted, onset_k));
+    }
     sentences.extend(cooling(&next));
+    if next.load.is_empty() {
+        return RunAdvice { sentences, second_opinion: None };
+    }
     let fit = format!("`heatsoak fit {from} -o drive.toml`");
     sentences.push(format!(
         "These are simulations of a drive fitted to this run alone, with 90 % intervals; {fit} keeps it and names the \
@@ -146,9 +156,31 @@ fn no_change(fitted: &Fitted, onset_k: Option<f64>) -> String {
     }
 }
 
+/// Why it is not known what other settings bring, and the run that shows it.
+fn open(next: &NextSteps, drive: Option<&str>) -> Option<String> {
+    let run = match next.open.as_ref()? {
+        NextOpen::FullSpeed { plan, .. } => plan,
+        NextOpen::Settings | NextOpen::Asked => ::fit::THERMAL_ID_QUICK,
+    };
+    let run = drive.map_or_else(|| run.to_owned(), |drive| run.replace("DRIVE", drive));
+    Some(match next.open.as_ref()? {
+        NextOpen::FullSpeed { loads, .. } => format!(
+            "Settings: what another TMT1, TMT2 or rate limit would bring {loads} is not known: heat held them back all along, so \
+             their full speed was not seen. `{run}`, from a cool drive, shows it."
+        ),
+        NextOpen::Settings => format!(
+            "Settings: what another TMT1 or TMT2 would bring is not known: nothing here says what they are set to. `{run}` records \
+             that and shows it."
+        ),
+        NextOpen::Asked => format!(
+            "Settings: what another TMT1, TMT2 or rate limit would bring is not known: how much was asked for while heat held the \
+             load back is not recorded. `{run}` asks for all that goes."
+        ),
+    })
+}
+
 /// The setting or rate that brings most.
-fn change(fitted: &Fitted, next: &NextSteps, onset_k: Option<f64>, drive: Option<&str>) -> String {
-    let Some(choice) = &next.change else { return no_change(fitted, onset_k) };
+fn change(fitted: &Fitted, next: &NextSteps, choice: &Choice, drive: Option<&str>) -> String {
     let Settings { tmt1_k, tmt2_k, rate_bytes_per_s } = choice.settings;
     let named =
         |command: &str| drive.map_or_else(|| command.to_owned(), |drive| command.replace("DRIVE", drive));
@@ -202,7 +234,8 @@ fn speeds(next: &NextSteps, then: &Forecast) -> String {
                 [value, low, high, now.value].map(|speed| BytesPerSec::new(speed).to_string());
             // What rounds to one figure is no interval.
             let interval = if low == high { String::new() } else { format!(" ({low} to {high})") };
-            format!("{op}s {value}{interval} instead of {now}")
+            let loads = if op == "mixed" { "reads and writes at once".to_owned() } else { format!("{op}s") };
+            format!("{loads} {value}{interval} instead of {now}")
         })
     };
     let all: Vec<String> = ["write", "read", "mixed"].into_iter().filter_map(one).collect();
