@@ -171,6 +171,7 @@ mod test {
             io_bytes: 4096,
             sequential: true,
             region_bytes: 1 << 30,
+            ratio_moves: false,
         };
         let limit = |rate, shares: &[Option<f64>]| {
             let load: Vec<LoadPhase> = shares.iter().copied().map(phase).collect();

@@ -52,6 +52,7 @@ pub fn of_run(run: &RunData) -> Vec<LoadPhase> {
             io_bytes: 1 << 20,
             sequential: true,
             region_bytes: 64 << 30,
+            ratio_moves: false,
         });
     }
     phases
@@ -63,12 +64,16 @@ fn one(phase: &plan::Phase, rate: Option<f64>, capacity: Option<u64>) -> LoadPha
     let bytes = loads.iter().filter_map(|load| asked_bytes(load, capacity)).sum::<f64>();
     let timed = phase.duration.or(load_time);
     let first = loads.first();
-    // Of several loads at once, each has the share that its mix asks for; they are taken for equal.
-    let moves: Vec<(f64, f64)> =
-        loads.iter().map(|load| (f64::from(load.mix.read), f64::from(load.mix.write))).collect();
-    let (read, write) = moves.iter().fold((0.0, 0.0), |(r, w), (read, write)| (r + read, w + write));
     let limits: Vec<f64> = loads.iter().map(limit).collect();
     let limit: f64 = limits.iter().sum();
+    // Of several loads at once each moves what its rate says, or what it has in flight over what all have.
+    let weight = |at: usize| if limit.is_finite() { limits[at] } else { in_flight(&loads[at]) };
+    let (read, write) = loads.iter().enumerate().fold((0.0, 0.0), |(reads, writes), (at, load)| {
+        let [read, write] = [load.mix.read, load.mix.write].map(f64::from);
+        let each = weight(at) / (read + write).max(1.0);
+        (reads + each * read, writes + each * write)
+    });
+    let has_rate = |limited: bool| limits.iter().any(|limit| limit.is_finite() == limited);
     LoadPhase {
         name: phase.name.clone(),
         read_share: (read + write > 0.0).then(|| read / (read + write)),
@@ -83,7 +88,13 @@ fn one(phase: &plan::Phase, rate: Option<f64>, capacity: Option<u64>) -> LoadPha
         io_bytes: first.map_or(1 << 20, |load| load.io_max().max(512)),
         sequential: first.is_none_or(|load| load.order == Order::Sequential),
         region_bytes: first.map_or(64 << 30, |load| region_bytes(load, capacity)),
+        ratio_moves: has_rate(true) && has_rate(false),
     }
+}
+
+/// Bytes in flight: of loads that wait for one another in the drive those are what each gets.
+fn in_flight(load: &Load) -> f64 {
+    load.depth.as_usize() as f64 * f64::from(load.threads.max(1)) * f64::from(load.io_max())
 }
 
 fn limit(load: &Load) -> f64 {

@@ -38,6 +38,8 @@ pub struct LoadPhase {
     pub sequential: bool,
     /// Length of the region in bytes.
     pub region_bytes: u64,
+    /// Whether some of its loads have a rate and others none: then what it reads for each byte it writes moves with its speed.
+    pub ratio_moves: bool,
 }
 
 impl LoadPhase {
@@ -53,6 +55,7 @@ impl LoadPhase {
             io_bytes: 1 << 20,
             sequential: true,
             region_bytes: 64 << 30,
+            ratio_moves: false,
         }
     }
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 use fit::next::{NextOpen, next_steps};
 use fit::recommend::{Bounds, Goal, recommend};
 use fit::simulate::{LoadPhase, demand, drive, outcome, phase_seconds, set_tmt};
-use fit::{Fitted, Forecast, RunData, Scenario, fit, predict};
+use fit::{Fitted, Forecast, RunData, Scenario, fit, load, predict};
 use measure::{Seed, Series};
 use physics::Profile;
+use plan::Plan;
 use trace::{Counters, Trace, instant};
 
 mod known;
@@ -105,6 +106,29 @@ fn a_mix_tells_nothing_of_another_load() {
     // As much of each as ran beside the other is no question of how fast it could be.
     let limited = phase("reads", Some(1.0), 1.0e9, 100);
     assert!(asked(&fitted, HIGH_K, &[limited]).phases[0].mean_bytes_per_s.is_some());
+}
+
+/// Goal: loads at once have the ratio of their rates, or of what they have in flight; where some have none, it is not known.
+#[test]
+fn loads_at_once_have_their_own_ratio() {
+    let plan = |loads: &str| {
+        let text = format!("name = \"mix\"\n[[phase]]\nname = \"mix\"\nduration = \"60s\"\n{loads}");
+        load::phases(&Plan::from_toml(&text, "mix.toml").expect("a plan"), None)
+    };
+    let one = |op: &str, more: &str| {
+        format!("[[phase.load]]\nop = \"{op}\"\nblock_size = \"1MiB\"\nregion = \"slc\"\n{more}\n")
+    };
+    let by_rate = plan(&[one("read", "rate = \"300MB/s\""), one("write", "rate = \"700MB/s\"")].concat());
+    assert!((by_rate[0].read_share.expect("a mix") - 0.3).abs() < 1e-9, "{by_rate:?}");
+    assert!((by_rate[0].limit_bytes_per_s - 1e9).abs() < 1.0, "{by_rate:?}");
+    let by_depth = plan(&[one("read", "depth = 48"), one("write", "depth = 16")].concat());
+    assert!((by_depth[0].read_share.expect("a mix") - 0.75).abs() < 1e-9, "{by_depth:?}");
+    let half = plan(&[one("read", "depth = 32"), one("write", "depth = 32\nrate = \"200MB/s\"")].concat());
+    let drive = at("relay", 30.0);
+    let fitted = fitted(&[data(&counted(&drive, &[mix(0.5, 480)]), 30.0)]);
+    let forecast = predict(&fitted, &Scenario::default(), &half);
+    assert_eq!(forecast.phases[0].mean_bytes_per_s, None);
+    assert!(forecast.caveats.iter().any(|caveat| caveat.kind == "ratio_unknown"), "{:?}", forecast.caveats);
 }
 
 /// Goal: of a load that heat held back from its first second on it is not known what another setting brings, and that is not told

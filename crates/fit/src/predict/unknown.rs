@@ -22,6 +22,8 @@ const USUAL_CACHE: u64 = 64 << 30;
 enum LoadUnknown {
     /// Random, small or shallow I/O: the runs are large and sequential.
     Access,
+    /// Some of its loads have a rate and others none.
+    Ratio,
     /// It writes more than the runs show before the write cache is full.
     CacheEnd,
     /// It goes over the whole drive, whose size no run says.
@@ -41,6 +43,8 @@ fn unknown(fitted: &Fitted, load: &[LoadPhase]) -> Option<(usize, LoadUnknown)> 
         let shallow = in_flight < DEEP_BYTES && phase.limit_bytes_per_s.is_infinite();
         let why = if !phase.sequential || phase.io_bytes < LARGE_IO || shallow {
             Some(LoadUnknown::Access)
+        } else if phase.ratio_moves {
+            Some(LoadUnknown::Ratio)
         } else if phase.bytes.is_some_and(f64::is_infinite) {
             Some(LoadUnknown::Size)
         } else {
@@ -81,6 +85,14 @@ pub(crate) fn load_caveat(fitted: &Fitted, load: &[LoadPhase]) -> Option<Forecas
             format!(
                 "Not known: {name}. The fit knows large sequential I/O in a deep queue; random, small or shallow I/O has another \
                  full speed and heats otherwise. `heatsoak run PLAN --drive DRIVE` measures it."
+            ),
+        ),
+        LoadUnknown::Ratio => (
+            "ratio_unknown",
+            format!(
+                "Not known: {name}. Some of its loads at once have a rate and others none, so their ratio moves with the speed, and \
+                 the fit knows mixes of one ratio. `heatsoak run PLAN --drive DRIVE` measures it; with a rate for each load it is \
+                 forecast."
             ),
         ),
         LoadUnknown::CacheEnd => {
