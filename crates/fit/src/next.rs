@@ -55,6 +55,8 @@ pub enum NextOpen {
         /// The run that shows it.
         plan: String,
     },
+    /// The fit found no threshold, and the verdict did.
+    Threshold,
     /// Nothing says what TMT1 and TMT2 were.
     Settings,
     /// Heat held back a load of which nothing says how much it asked for.
@@ -92,6 +94,9 @@ pub fn next_steps(fitted: &Fitted, run: &RunData) -> NextSteps {
 fn open(fitted: &Fitted, run: &RunData, load: &[LoadPhase]) -> Option<NextOpen> {
     if let Some(loads) = load.iter().find(|phase| full_unknown(fitted, phase)).and_then(words) {
         return Some(NextOpen::FullSpeed { loads, plan: full_speed_plan(&fitted.seen, &fitted.common) });
+    }
+    if fitted.best.throttles.is_empty() && !run.throttles.is_empty() {
+        return Some(NextOpen::Threshold);
     }
     // Of a throttled load without a rate the speed it got is no demand.
     let unasked = |step: &LoadStep| {

@@ -71,7 +71,10 @@ pub(crate) fn groups(runs: &[RunData], slow: &mut [SlowStretch], stepped: bool) 
     let mut unclaimed = Vec::new();
     for (number, run) in runs.iter().enumerate() {
         for (from, to) in zones(run, &slow[number]) {
-            let within = |t_s: f64| (from as f64 - BEGIN_S..to as f64).contains(&t_s);
+            // A verdict that finds where a gradual fall begins has it long before the first slow second, in the same load.
+            let load = run.steps[..from].iter().rev().take_while(|step| step.goes_on(&run.steps[from]));
+            let load_s = (from - load.count()) as f64;
+            let within = |t_s: f64| (load_s.min(from as f64 - BEGIN_S)..to as f64).contains(&t_s);
             let mut events: Vec<_> =
                 run.throttles.iter().filter(|event| event.2 && within(event.0)).collect();
             // Where speed goes down stairs, steps within a stretch are no thresholds of the firmware's own beside the first.

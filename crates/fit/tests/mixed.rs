@@ -69,10 +69,12 @@ fn on_drive(profile: &Profile, tmt_k: [u16; 2], load: &LoadPhase) -> f64 {
 }
 
 /// Goal: a run of reads and writes at once alone tells what they come to at another TMT1, and that this is worth setting.
-/// Method: the same load on the drive itself; two mixes, two ways to throttle, two rooms.
+/// Method: the same load on the drive itself; three mixes, three ways to throttle, other rooms.
 #[test]
 fn a_mix_is_known_by_itself() {
-    for (name, air_c, read_share) in [("relay", 36.0, 0.5), ("relay", 30.0, 0.3), ("regulator", 30.0, 0.7)] {
+    for (name, air_c, read_share) in
+        [("relay", 36.0, 0.5), ("relay", 30.0, 0.3), ("regulator", 30.0, 0.7), ("duty-cycled", 25.0, 0.5)]
+    {
         let drive = at(name, air_c);
         let load = [mix(read_share, 480)];
         let run = data(&counted(&drive, &load), air_c);
@@ -169,4 +171,18 @@ fn settings_that_nobody_recorded_are_not_compared() {
     let run = data(&log, 40.0);
     let fitted = fitted(std::slice::from_ref(&run));
     assert_eq!(next_steps(&fitted, &run).open, Some(NextOpen::Settings));
+}
+
+/// Goal: a verdict that has a gradual fall begin half a minute before the first slow second tells its threshold all the same; and
+/// where the fit has none that the verdict has, nothing is said of other settings. Method: a regulator's mix, its onset moved,
+/// then left out of the fit alone.
+#[test]
+fn a_fall_that_began_before_it_shows_has_its_threshold() {
+    let run = data(&counted(&at("regulator", 30.0), &[mix(0.5, 480)]), 30.0);
+    let mut early = run.clone();
+    early.throttles.iter_mut().filter(|event| event.2).for_each(|event| event.0 -= 30.0);
+    assert!(!early.throttles.is_empty());
+    assert_eq!(fitted(&[early]).best.throttles.len(), 1);
+    let without = RunData { throttles: Vec::new(), ..run.clone() };
+    assert_eq!(next_steps(&fitted(&[without]), &run).open, Some(NextOpen::Threshold));
 }

@@ -160,13 +160,17 @@ fn no_change(fitted: &Fitted, onset_k: Option<f64>) -> String {
 fn open(next: &NextSteps, drive: Option<&str>) -> Option<String> {
     let run = match next.open.as_ref()? {
         NextOpen::FullSpeed { plan, .. } => plan,
-        NextOpen::Settings | NextOpen::Asked => ::fit::THERMAL_ID_QUICK,
+        NextOpen::Threshold | NextOpen::Settings | NextOpen::Asked => ::fit::THERMAL_ID_QUICK,
     };
     let run = drive.map_or_else(|| run.to_owned(), |drive| run.replace("DRIVE", drive));
     Some(match next.open.as_ref()? {
         NextOpen::FullSpeed { loads, .. } => format!(
             "Settings: what another TMT1, TMT2 or rate limit would bring {loads} is not known: heat held them back all along, so \
              their full speed was not seen. `{run}`, from a cool drive, shows it."
+        ),
+        NextOpen::Threshold => format!(
+            "Settings: what another TMT1, TMT2 or rate limit would bring is not known: the fit finds no threshold in the speeds of \
+             this run. `{run}` is the run to fit."
         ),
         NextOpen::Settings => format!(
             "Settings: what another TMT1 or TMT2 would bring is not known: nothing here says what they are set to. `{run}` records \
