@@ -144,10 +144,9 @@ impl Others {
         self.as_fast(op, what, before).filter_map(|ran| ran.kelvin).reduce(f64::max)
     }
 
-    /// The most that another moved in one go with what may be the same load, as fast, in bytes; negative infinity where none did, which
-    /// is less than any load moved.
-    pub(crate) fn most_bytes(&self, op: SegmentOp, what: &str, before: f64) -> f64 {
-        self.as_fast(op, what, before).map(|ran| ran.bytes).fold(f64::NEG_INFINITY, f64::max)
+    /// The most that another moved in one go with what may be the same load, as fast, in bytes; `None` where none did.
+    pub(crate) fn most_bytes(&self, op: SegmentOp, what: &str, before: f64) -> Option<f64> {
+        self.as_fast(op, what, before).map(|ran| ran.bytes).reduce(f64::max)
     }
 
     fn as_fast(&self, op: SegmentOp, what: &str, before: f64) -> impl Iterator<Item = &AtFull> {

@@ -163,6 +163,6 @@ fn more_at_once(case: &Case) -> Option<u64> {
 
 /// What another run wrote in one go as fast as this one had been before, where that is much more than was written here.
 fn more_elsewhere(case: &Case) -> Option<u64> {
-    let most = case.others.most_bytes(case.op, &case.phase.what, case.drop.before?);
+    let most = case.others.most_bytes(case.op, &case.phase.what, case.drop.before?)?;
     (most >= MUCH_MORE * case.written.bytes).then_some(most as u64)
 }

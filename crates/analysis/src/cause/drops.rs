@@ -106,7 +106,7 @@ impl SpeedDrop {
         };
         let sinking = levels.windows(2).enumerate().skip(1).filter(|step| sinks(*step)).count();
         let stands = 2 * sinking + 2 < levels.len();
-        (falls && levels.len() > LEAST_LEVELS && !stands).then(|| end.start_s - start_s)
+        (falls && levels.len() > LEAST_LEVELS && !stands).then_some(end.start_s - start_s)
     }
 
     /// Whether nothing moved for most of it: its first piece may be the edge that a slow sampling makes of it.

@@ -174,8 +174,8 @@ fn a_mixed_load_that_stops_is_no_full_cache() {
     ] {
         let mut log = Logged::new(seed);
         log.heats_k = 60.0;
-        let mut thermostat = relay(on_k, off_k, 0.0);
-        log.log(900, |second, kelvin| thermostat(second, kelvin));
+        let thermostat = relay(on_k, off_k, 0.0);
+        log.log(900, thermostat);
         let mut trace = mixed(&log, written);
         let writes = &trace.speeds[1].intervals;
         let stops = writes.iter().position(|row| row.bytes < 1e6 && row.start_s > 0.0).expect("it stops");
@@ -200,8 +200,8 @@ fn what_hardly_writes_or_keeps_within_the_cache_fills_none() {
     ] {
         let mut log = Logged::new(seed);
         log.heats_k = 56.0;
-        let mut throttle = relay(on_k, on_k - 30.0, 0.55);
-        log.log(600, |second, kelvin| throttle(second, kelvin));
+        let throttle = relay(on_k, on_k - 30.0, 0.55);
+        log.log(600, throttle);
         let mut trace = mixed(&log, written);
         trace.phases[0].within_cache = within_cache;
         if within_cache {
