@@ -65,14 +65,18 @@ pub(crate) fn seconds(s: f64) -> String {
         return UNKNOWN.to_owned();
     }
     if (3.0 * 3600.0..ABSURD).contains(&s) {
-        let minutes = (s / 60.0).round();
-        return format!("{:.0} h {:.0} min", (minutes / 60.0).floor(), minutes % 60.0);
+        return analysis::wording::hours_and_minutes(s);
     }
     if s > 0.0 && s < SHORT_S {
         return latency(1e9 * s);
     }
     let decimals = usize::from(s.abs() < 10.0 && (s - s.round()).abs() >= 0.05);
     number(s, decimals).map_or_else(|| UNKNOWN.to_owned(), |text| format!("{text} s"))
+}
+
+/// A span that may be of days: as [`seconds`], and from three days on "90 days".
+pub(crate) fn span(s: f64) -> String {
+    if (72.0 * 3600.0..ABSURD).contains(&s) { analysis::wording::duration(s) } else { seconds(s) }
 }
 
 /// A latency in nanoseconds with three digits that count: "85.0 µs", "41.9 ms", "1.20 s".
@@ -174,6 +178,7 @@ mod test {
             assert_eq!(speed(Some(bad)), "unknown");
             assert_eq!(temperature(Some(bad)), "unknown");
             assert_eq!(seconds(bad), "unknown");
+            assert_eq!(span(bad), "unknown");
             assert_eq!(percent(bad), "unknown");
             assert_eq!(amount(bad), "unknown");
             assert_eq!(cell(Some(bad), 1), "–");

@@ -39,12 +39,15 @@ pub fn duration(s: f64) -> String {
     match s {
         s if s < 10.0 && (s - s.round()).abs() >= 0.05 => format!("{s:.1} s"),
         s if s < 3.0 * HOUR_S => format!("{s:.0} s"),
-        s if s < 72.0 * HOUR_S => {
-            let minutes = (s / 60.0).round();
-            format!("{:.0} h {:.0} min", (minutes / 60.0).floor(), minutes % 60.0)
-        }
+        s if s < 72.0 * HOUR_S => hours_and_minutes(s),
         s => format!("{:.0} days", s / (24.0 * HOUR_S)),
     }
+}
+
+/// "3 h 20 min".
+pub fn hours_and_minutes(s: f64) -> String {
+    let minutes = (s / 60.0).round();
+    format!("{:.0} h {:.0} min", (minutes / 60.0).floor(), minutes % 60.0)
 }
 
 /// "sensor1" as people write it.

@@ -2,7 +2,6 @@
 
 use analysis::AT_LINK;
 use analysis::findings::Label;
-use analysis::wording;
 
 use super::capitalised;
 use super::verdict::Reason;
@@ -90,7 +89,7 @@ fn constant(one: &PhaseFigures, input: &ReportInput) -> String {
 /// How long it lasted: "300 s"; where less than most of it was recorded, "850 s recorded of 90 days".
 fn span(one: &PhaseFigures) -> String {
     match one.covered_s < MOST_COVERED * one.span_s {
-        true => format!("{} recorded of {}", format::seconds(one.covered_s), wording::duration(one.span_s)),
+        true => format!("{} recorded of {}", format::seconds(one.covered_s), format::span(one.span_s)),
         false => format::seconds(one.span_s),
     }
 }
