@@ -178,11 +178,6 @@ impl Case<'_> {
 
     /// Whether the speed fell in one step.
     pub(crate) fn fell_at_once(&self) -> bool {
-        self.drop.sharp && !self.pieces[self.drop.first].gradual && self.fell_over_s().is_none()
-    }
-
-    /// See [`SpeedDrop::fell_over_s`].
-    pub(crate) fn fell_over_s(&self) -> Option<f64> {
-        self.drop.fell_over_s(self.pieces)
+        self.drop.sharp && !self.pieces[self.drop.first].gradual && !self.shape.sank()
     }
 }

@@ -66,7 +66,10 @@ pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) -> RanHo
         let seen = Observation::Stood { temp_k: stood.temp_k, span_s: case.span_s() };
         evidence.weigh_heat(seen, stood.weight, &[]);
     }
-    let slowly = case.fell_over_s().map(|over_s| SlowFall { over_s, cooled_k: cooled_since_hottest(case) });
+    let slowly = case
+        .drop
+        .fell_over_s(case.pieces)
+        .map(|over_s| SlowFall { over_s, cooled_k: cooled_since_hottest(case) });
     if let Some(already) = slowly.and_then(|_| sank_already(case, onset_k)) {
         let seen = Observation::SankAlready { share: already.lost, from_k: already.from_k };
         evidence.weigh_heat(seen, -SANK_ALREADY, &[]);
@@ -280,7 +283,7 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         let tmt2 = if further || above_tmt1 { weight.max(-1.0) } else { weight };
         let weights = [(Vendor, weight), (Tmt1, weight), (Tmt2, tmt2), (Slc, 1.0)];
         evidence.weigh(Observation::SlowThoughCooled { temp_k, late_k }, &weights);
-    } else if moved_k > HEATED_ON_K[0] && case.fell_over_s().is_none() {
+    } else if moved_k > HEATED_ON_K[0] && !case.shape.sank() {
         let lost = part_way(1.0 - case.strength().unwrap_or(1.0), HEATED_ON_LOST);
         let weight = -HEATED_ON * lost * part_way(moved_k, HEATED_ON_K);
         if weight < 0.0 {

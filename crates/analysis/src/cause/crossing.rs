@@ -20,7 +20,7 @@ use super::evidence::{Suspect, heat_row, heat_share};
 use super::left::{SpeedLeft, SpeedsLeft};
 use super::likelihood::{CELL_K, Shares, cell, kelvin, known_share, mean_of_counts, normal, part_way};
 use super::release::Releases;
-use super::shape::{self, ByShape, DropShape};
+use super::shape::{self, ByShape, DropShape, Place};
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
 
@@ -111,8 +111,8 @@ pub(super) struct RunSums {
     /// Drops of the drive's own, and of any heat whose threshold is not known: of all operations, and of each.
     own: Onsets,
     own_of: BTreeMap<u8, Onsets>,
-    /// Of all that [`fell_as`] one does, all drops, and those of heat.
-    fell: BTreeMap<(u8, bool, bool), [Onsets; 2]>,
+    /// Of each place, all drops, and those of heat.
+    fell: BTreeMap<Place, [Onsets; 2]>,
     /// Drops of the host's thresholds by how far above them they began.
     host: BTreeMap<i64, f64>,
     host_drops: f64,
@@ -141,7 +141,7 @@ impl RunSums {
             }
         }
         let (mut own, mut own_of) = (Onsets::default(), BTreeMap::<u8, Onsets>::new());
-        let mut fell: BTreeMap<(u8, bool, bool), [Onsets; 2]> = BTreeMap::new();
+        let mut fell: BTreeMap<Place, [Onsets; 2]> = BTreeMap::new();
         let (mut host, mut host_drops) = (BTreeMap::new(), 0.0);
         let mut shapes: ByShape<(usize, Shares)> = ByShape::new();
         let mut releases = Releases::default();
@@ -157,7 +157,7 @@ impl RunSums {
                 left.add(speed, apart);
             }
             if !drop.began.at_start {
-                let [all, by_heat] = fell.entry(fell_as(drop)).or_default();
+                let [all, by_heat] = fell.entry(drop.shape.place(drop.began.of)).or_default();
                 all.add(drop.began.temp_k, 1.0);
                 by_heat.add(drop.began.temp_k, heat_share(shares));
                 let share = own_share(drop, shares);
@@ -332,9 +332,9 @@ impl RunSums {
         (((1.0 - known) * host.per_k + by_others) / host.per_k).ln().max(0.0)
     }
 
-    /// How many others of this operation and depth began there, and how many of them are heat.
+    /// How many others of this place began there, and how many of them are heat.
     fn fell_there(&self, drop: &CandidateDrop, now: &Shares) -> [f64; 2] {
-        let Some(fell) = self.fell.get(&fell_as(drop)) else { return [0.0; 2] };
+        let Some(fell) = self.fell.get(&drop.shape.place(drop.began.of)) else { return [0.0; 2] };
         let itself = if drop.began.at_start { [0.0; 2] } else { [1.0, heat_share(now)] };
         [0, 1].map(|at: usize| (fell[at].near(drop) - itself[at]).max(0.0))
     }
@@ -405,11 +405,6 @@ impl Onsets {
         let density: f64 = near.map(|(cell, share)| share * per_k(*cell)).sum();
         (density - itself * per_k(cell(began.temp_k))).max(0.0) / (self.drops - itself).max(1e-9)
     }
-}
-
-/// What else fell as it did: the operation, whether within another drop, and whether little by little.
-fn fell_as(drop: &CandidateDrop) -> (u8, bool, bool) {
-    (op(drop), drop.began.of.1, drop.shape.sank())
 }
 
 /// The operation of a drop.

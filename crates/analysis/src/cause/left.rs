@@ -12,6 +12,7 @@ use super::drops::LEAST_SLICES;
 use super::evidence::Suspect::{Other, Slc};
 use super::evidence::{heat_row, heat_share, kinds};
 use super::likelihood::{Shares, known_share, normal};
+use super::shape::Place;
 use crate::observation::Observation;
 use crate::segment::{Piece, median};
 
@@ -38,8 +39,6 @@ const CELL: f64 = 0.0025;
 /// Further away than so many standard deviations is nothing.
 const REACH: f64 = 4.0;
 
-/// An operation, whether within another drop, and whether it fell little by little.
-type Place = (u8, bool, bool);
 /// A speed left in a place, in cells of [`CELL`].
 pub(super) type Level = (Place, i64);
 
@@ -59,7 +58,7 @@ impl SpeedLeft {
     /// The speed that most of a drop's own time has; `None` where none stands, or nothing moves. Of a drop in
     /// a row or two the slowest is the least mixed with full speed.
     pub(super) fn new(case: &Case) -> Option<Self> {
-        let place = (case.op as u8, case.drop.inside.is_some(), case.shape.sank());
+        let place = case.shape.place((case.op, case.drop.inside.is_some()));
         if case.drop.stops(case.pieces) {
             return Some(Self { place, level: STOPPED, spread: SAME, stands: true });
         }

@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::likelihood::part_way;
 use crate::findings::SegmentOp;
-use trace::{Interval, SpeedSeries};
+use trace::Interval;
 
 /// Rows that are looked at on either side.
 const ROWS: f64 = 40.0;
@@ -39,8 +39,7 @@ pub(super) fn rose(case: &Case) -> Option<Rose> {
     // The rows at its ends hold both loads.
     let sides = [(before_s, start_s - 0.5 * slice_s), (start_s + 0.5 * slice_s, after_s - 0.5 * slice_s)];
     let of = |op: SegmentOp| {
-        let series = case.trace.speeds.iter().find(|series| series.op == op)?;
-        let [before, after] = sides.map(|side| mean(series, side));
+        let [before, after] = sides.map(|side| mean(rows(case, op, side)));
         Some((op, before?, after?))
     };
     let (read, write) = (of(SegmentOp::Read)?, of(SegmentOp::Write)?);
@@ -61,18 +60,17 @@ pub(super) fn rose(case: &Case) -> Option<Rose> {
 
 /// Share of what a mixed load moved just before a drop, or in one that it began with, that was written; `None` of any other load.
 pub(super) fn written_share(case: &Case) -> Option<f64> {
-    let rows_s = ROWS * case.heat.slice_s;
-    let start_s = case.start_s();
+    if case.op != SegmentOp::Mixed {
+        return None;
+    }
+    let (rows_s, start_s) = (ROWS * case.heat.slice_s, case.start_s());
     let side = match case.drop.first.checked_sub(1).filter(|_| !case.drop.at_start) {
         Some(before) => (case.pieces[before].start_s.max(start_s - rows_s), start_s),
         None => (start_s, case.end_s().min(start_s + rows_s)),
     };
-    let moved = |op: SegmentOp| {
-        let series = case.trace.speeds.iter().find(|series| series.op == op);
-        series.map_or(0.0, |series| rows(series, side).iter().map(|row| row.bytes).sum::<f64>())
-    };
+    let moved = |op: SegmentOp| rows(case, op, side).iter().map(|row| row.bytes).sum::<f64>();
     let (read, written) = (moved(SegmentOp::Read), moved(SegmentOp::Write));
-    (case.op == SegmentOp::Mixed && read + written > 0.0).then(|| written / (read + written))
+    (read + written > 0.0).then(|| written / (read + written))
 }
 
 #[derive(Clone, Copy)]
@@ -81,19 +79,23 @@ struct Mean {
     error: f64,
 }
 
-/// The mean of the rows that begin in a time, and its standard error.
-fn mean(series: &SpeedSeries, side: (f64, f64)) -> Option<Mean> {
-    let rows = Some(rows(series, side)).filter(|rows| rows.len() >= LEAST_ROWS)?;
+/// The mean of rows, and its standard error.
+fn mean(rows: &[Interval]) -> Option<Mean> {
+    if rows.len() < LEAST_ROWS {
+        return None;
+    }
     let count = rows.len() as f64;
     let mean = rows.iter().map(|row| row.bytes_per_s()).sum::<f64>() / count;
     let variance = rows.iter().map(|row| (row.bytes_per_s() - mean).powi(2)).sum::<f64>() / (count - 1.0);
     Some(Mean { mean, error: (variance / count).sqrt() })
 }
 
-/// The rows that begin in a time.
-fn rows(series: &SpeedSeries, (from_s, to_s): (f64, f64)) -> &[Interval] {
-    let place = |t_s: f64| series.intervals.partition_point(|row| row.start_s < t_s);
-    let rows = series.intervals.get(place(from_s)..place(to_s)).unwrap_or_default();
+/// The rows of an operation that begin in a time.
+fn rows<'a>(case: &'a Case, op: SegmentOp, (from_s, to_s): (f64, f64)) -> &'a [Interval] {
+    let series = case.trace.speeds.iter().find(|series| series.op == op);
+    let intervals = series.map_or(&[][..], |series| &series.intervals);
+    let place = |t_s: f64| intervals.partition_point(|row| row.start_s < t_s);
+    let rows = intervals.get(place(from_s)..place(to_s)).unwrap_or_default();
     crate::work::count(rows.len());
     rows
 }

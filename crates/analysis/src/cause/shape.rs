@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::crossing::BEFOREHAND;
 use super::drops::SpeedDrop;
+use super::history::Depth;
 use super::likelihood::Shares;
 use crate::segment::Piece;
 
@@ -35,6 +36,9 @@ pub(super) struct DropShape {
     stands: bool,
     pub(super) fall: Fall,
 }
+
+/// What drops are held against each other by: the operation, whether within another drop, and whether speed fell little by little.
+pub(super) type Place = (u8, bool, bool);
 
 /// How speed fell. What falls at once is no measure of what falls little by little: few things but heat do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,6 +78,11 @@ impl DropShape {
     /// Whether speed fell little by little.
     pub(super) fn sank(self) -> bool {
         self.fall == Fall::LittleByLittle
+    }
+
+    /// Where one of that operation and depth belongs.
+    pub(super) fn place(self, (op, within): Depth) -> Place {
+        (op as u8, within, self.sank())
     }
 
     /// How many cells of loss apart others may be that are as deep.

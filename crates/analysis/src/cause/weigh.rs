@@ -234,7 +234,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
 fn crept(case: &Case, began: &Beginning, evidence: &mut Evidence) {
     let Beginning { stay_s_per_k, at_start: false, .. } = *began else { return };
     let lasts = !case.drop.recovered && !case.drop.stops(case.pieces);
-    if case.fell_over_s().is_some() || case.drop.inside.is_some() || lasts {
+    if case.shape.sank() || case.drop.inside.is_some() || lasts {
         return;
     }
     let usual_s_per_k =

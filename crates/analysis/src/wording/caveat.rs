@@ -113,14 +113,7 @@ fn sentence(caveat: &Caveat) -> String {
         }
         Caveat::IoErrors(IoFailure::Job { job, error }) => format!("fio ended job {job:?} with error {error}."),
         Caveat::PolicyUndetermined { seen } | Caveat::MechanismUndetermined { seen } => undetermined(*seen).to_owned(),
-        Caveat::NoTemperature { outside_load: false, counted: true } => {
-            "No temperature was recorded: the drive counted throttling, at which temperature is not known. Repeat the load with `heatsoak watch DRIVE` beside it; or log `nvme smart-log -o json` every second, and join both logs: `heatsoak analyze SPEEDS TEMPERATURES --join`.".to_owned()
-        }
-        Caveat::NoTemperature { outside_load: false, counted: false } => {
-            "No temperature was recorded, so thermal throttling can be neither confirmed nor ruled out. Repeat the load with `heatsoak watch DRIVE` beside it; or log `nvme smart-log -o json` every second, and join both logs: `heatsoak analyze SPEEDS TEMPERATURES --join`.".to_owned()
-        }
-        Caveat::NoTemperature { outside_load: true, counted: true } => "No temperature was recorded under load: the drive counted throttling, at which temperature is not known. Check that load and temperature logs use one clock (`--offset`).".to_owned(),
-        Caveat::NoTemperature { outside_load: true, counted: false } => "No temperature was recorded under load, so thermal throttling can be neither confirmed nor ruled out. Check that load and temperature logs use one clock (`--offset`).".to_owned(),
+        Caveat::NoTemperature { outside_load, counted } => no_temperature(*outside_load, *counted),
         Caveat::RunsDisagree { run, free_k, threshold_k } => format!(
             "Open: the runs contradict each other. {run} ran the same load at full speed up to {}, {:.0} K above the threshold ({}) of the others. Check that all are of one drive, firmware and temperature sensor, and that TMT1 and TMT2 were the same; then repeat that load until it is that hot.",
             degrees(*free_k),
@@ -377,6 +370,22 @@ fn same_record(runs: usize, records: usize, exact: bool) -> String {
     match records {
         1 => format!("All {runs} runs {what}, and count as one."),
         records => format!("Some of the {runs} runs {what}; they count as {records}."),
+    }
+}
+
+/// What a missing temperature leaves open, and how to have one.
+fn no_temperature(outside_load: bool, counted: bool) -> String {
+    let open = match counted {
+        true => ": the drive counted throttling, at which temperature is not known",
+        false => ", so thermal throttling can be neither confirmed nor ruled out",
+    };
+    match outside_load {
+        true => format!(
+            "No temperature was recorded under load{open}. Check that load and temperature logs use one clock (`--offset`)."
+        ),
+        false => format!(
+            "No temperature was recorded{open}. Repeat the load with `heatsoak watch DRIVE` beside it; or log `nvme smart-log -o json` every second, and join both logs: `heatsoak analyze SPEEDS TEMPERATURES --join`."
+        ),
     }
 }
 

@@ -125,16 +125,9 @@ fn mixed_loads_are_alike_where_they_read_as_much() {
         log.log(60, |_, _| 0.0);
         log.log(400, |_, _| 0.6);
         let mut trace = log.trace_of(true, 1);
-        let whole = trace.speeds.remove(0);
-        let share = |start_s: f64| if start_s < 430.0 { first } else { second };
-        for (op, reads) in [(SegmentOp::Read, true), (SegmentOp::Write, false)] {
-            let part = |one: &trace::Interval| {
-                let share = share(one.start_s);
-                let phase =
-                    [0.0, 400.0, 460.0].iter().rposition(|from| *from <= one.start_s).unwrap_or(0) as u32;
-                trace::Interval { bytes: one.bytes * if reads { share } else { 1.0 - share }, phase, ..*one }
-            };
-            trace.speeds.push(SpeedSeries { op, intervals: whole.intervals.iter().map(part).collect() });
+        split(&mut trace, |start_s| if start_s < 430.0 { 1.0 - first } else { 1.0 - second });
+        for one in trace.speeds.iter_mut().flat_map(|series| &mut series.intervals) {
+            one.phase = [0.0, 400.0, 460.0].iter().rposition(|from| *from <= one.start_s).unwrap_or(0) as u32;
         }
         trace.phases = vec![
             Phase::bare("mixed", SegmentOp::Mixed, 0.0, 400.0),
@@ -148,16 +141,24 @@ fn mixed_loads_are_alike_where_they_read_as_much() {
     }
 }
 
-/// A load that reads and writes at once, `written` of it writes.
-fn mixed(log: &Logged, written: f64) -> trace::Trace {
-    let mut trace = log.trace_of(true, 1);
+/// Makes reads and writes at once of what was moved, by the share that is written at a time.
+fn split(trace: &mut Trace, written: impl Fn(f64) -> f64) {
     let whole = trace.speeds.remove(0);
-    for (op, share) in [(SegmentOp::Read, 1.0 - written), (SegmentOp::Write, written)] {
-        let part = |one: &trace::Interval| trace::Interval { bytes: one.bytes * share, ..*one };
+    for op in [SegmentOp::Read, SegmentOp::Write] {
+        let part = |one: &trace::Interval| {
+            let written = written(one.start_s);
+            let share = if op == SegmentOp::Write { written } else { 1.0 - written };
+            trace::Interval { bytes: one.bytes * share, ..*one }
+        };
         trace.speeds.push(SpeedSeries { op, intervals: whole.intervals.iter().map(part).collect() });
     }
-    let end_s = whole.intervals.last().map_or(0.0, trace::Interval::end_s);
-    trace.phases = vec![Phase::bare("mixed", SegmentOp::Mixed, 0.0, end_s)];
+}
+
+/// A load that reads and writes at once, `written` of it writes.
+fn mixed(log: &Logged, written: f64) -> Trace {
+    let mut trace = log.trace_of(true, 1);
+    split(&mut trace, |_| written);
+    trace.phases = vec![Phase::bare("mixed", SegmentOp::Mixed, 0.0, trace.end_s())];
     trace
 }
 
