@@ -270,8 +270,7 @@ fn judge_from(
     beat::weigh(&mut judged, heat.slice_s);
     schedule::weigh(&mut judged, stretches, pieces, heat);
     uneven::weigh(&mut judged, stretches, pieces);
-    settle::judge(&mut judged, &history.eras, heat);
-    undecidable::weigh(&mut judged, pieces);
+    settle::judge(&mut judged, pieces, &history.eras, heat);
     go_on(&mut judged, &resumed, &handed_on);
     within::join(&mut judged, stretches, pieces, heat);
     recurring::tell(&mut judged, heat.slice_s);

@@ -17,9 +17,9 @@ use super::heat::Heat;
 use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, part_way, seen_once, shares};
 use super::mix::ONE_ROSE;
 use super::ways::{Settled, distinct, otherwise, told};
-use super::{governed, left, release, shape};
+use super::{governed, left, release, shape, undecidable};
 use crate::findings::SegmentOp;
-use crate::segment::{median, median_and_deviation};
+use crate::segment::{Piece, median, median_and_deviation};
 
 /// One run in twenty has drops by heat and by chance: the logarithm of that.
 const BOTH: f64 = 3.0;
@@ -51,7 +51,9 @@ const ROUNDS: usize = 24;
 const STEP: f64 = 0.75;
 
 /// Judges all drops together, and adds what that weighs to the evidence of each.
-pub(super) fn judge(judged: &mut [Judged], eras: &Eras, heat: &Heat) {
+pub(super) fn judge(judged: &mut [Judged], pieces: &[Piece], eras: &Eras, heat: &Heat) {
+    // What is known of no temperature has only itself to go by.
+    judged.iter_mut().filter(|judged| judged.began.is_none()).for_each(|one| undecidable::weigh(one, pieces));
     let stands = Model::new(judged, None, heat);
     if stands.drops.is_empty() {
         return;
@@ -70,9 +72,13 @@ pub(super) fn judge(judged: &mut [Judged], eras: &Eras, heat: &Heat) {
         let judged = &mut judged[drop.index];
         let moved = drop.moved(eras).filter(|_| best.moved);
         let seen = moved.into_iter().chain(sums.observations(drop, now));
-        let seen = seen.chain(otherwise(&settled, &odds, told, drop.place));
         seen.for_each(|(observation, weights)| judged.evidence.weigh_row(observation, weights));
         judged.verdict = judged.evidence.verdict();
+        undecidable::weigh(judged, pieces);
+        let of_told = shares(&judged.evidence.total());
+        if let Some((seen, weights)) = otherwise(&settled, &odds, told, drop.place, &of_told) {
+            judged.evidence.weigh_row(seen, weights);
+        }
         judged.evidence.shrink();
     }
 }

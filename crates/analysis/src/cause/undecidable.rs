@@ -26,14 +26,12 @@ const LEAVES: [std::ops::RangeInclusive<f64>; 2] = [0.003..=0.02, 0.05..=0.9];
 /// Of what speaks against a threshold where it was cool, so much counts beyond that.
 const OF_COOL: f64 = 1.0 / 3.0;
 
-/// Takes back what single falls say too surely of heat, or against it.
-pub(super) fn weigh(judged: &mut [Judged], pieces: &[Piece]) {
-    for judged in judged.iter_mut() {
-        let Some((seen, [heat, not])) = too_sure(judged, pieces) else { continue };
-        let not = NOT_HEAT.map(|suspect| (suspect, not));
-        judged.evidence.weigh_heat(seen, heat, &not);
-        judged.verdict = judged.evidence.verdict();
-    }
+/// Takes back what a single fall says too surely of heat, or against it.
+pub(super) fn weigh(judged: &mut Judged, pieces: &[Piece]) {
+    let Some((seen, [heat, not])) = too_sure(judged, pieces) else { return };
+    let not = NOT_HEAT.map(|suspect| (suspect, not));
+    judged.evidence.weigh_heat(seen, heat, &not);
+    judged.verdict = judged.evidence.verdict();
 }
 
 /// What has to be added to heat and to all else, as logarithms, so that chances say no more than they can; `None` where it is no single fall.

@@ -81,27 +81,28 @@ pub(super) fn told(settled: &[Settled], odds: &[f64]) -> usize {
     open.max_by(|a, b| odds[*a].total_cmp(&odds[*b])).unwrap_or(0)
 }
 
-/// What the other ways to explain the run, each by its odds, weigh for a drop beside the one that is told.
+/// What the other ways to explain the run, each by its odds, weigh for a drop beside the one that is told; `of_told` is what the drop is by
+/// that one, of which what settled may still be some way from what is as good as impossible.
 pub(super) fn otherwise(
     settled: &[Settled],
     odds: &[f64],
     told: usize,
     place: usize,
+    of_told: &Shares,
 ) -> Option<(Observation, [f64; 5])> {
     // Less than any sum of evidence comes to.
     const NONE: f64 = 1e-15;
     let all: f64 = odds.iter().sum();
-    let of_told = settled[told].drops[place].shares;
     // Ways that take this drop for the same are one explanation of it.
-    let others =
-        settled.iter().zip(odds).filter(|(way, _)| class(&way.drops[place].shares) != class(&of_told));
+    let of_way = |way: usize| if way == told { of_told } else { &settled[way].drops[place].shares };
+    let ways = || odds.iter().enumerate().map(|(way, odds)| (of_way(way), odds));
+    let others = ways().filter(|(shares, _)| class(shares) != class(of_told));
     let probability = others.fold(0.0, |sum, (_, odds)| sum + odds) / all;
-    let of_all: Shares = std::array::from_fn(|s| {
-        settled.iter().zip(odds).map(|(way, odds)| odds * way.drops[place].shares[s]).sum::<f64>() / all
-    });
-    let matters = of_all.iter().zip(&of_told).any(|(all, told)| (all - told).abs() > MATTERS);
+    let of_all: Shares =
+        std::array::from_fn(|s| ways().map(|(shares, odds)| odds * shares[s]).sum::<f64>() / all);
+    let matters = of_all.iter().zip(of_told).any(|(all, told)| (all - told).abs() > MATTERS);
     let row = std::array::from_fn(|s| ((of_all[s] + NONE) / (of_told[s] + NONE)).ln());
-    let than = class(&of_told);
+    let than = class(of_told);
     (probability >= TOLD || matters).then_some((Observation::OtherwiseExplained { probability, than }, row))
 }
 
@@ -141,18 +142,17 @@ mod test {
     #[test]
     fn ways_that_agree_on_a_drop_are_one_explanation_of_it() {
         let ways = [way(3.0, 0.0, false, 0.9), way(3.0, 0.0, false, 0.7), way(1.0, 0.0, false, 0.1)];
-        let other = otherwise(&ways, &[1.0, 1.0, 0.2], 0, 0);
+        let other = otherwise(&ways, &[1.0, 1.0, 0.2], 0, 0, &ways[0].drops[0].shares);
         let Some((Observation::OtherwiseExplained { probability, .. }, row)) = other else { panic!("none") };
         assert!((probability - 0.2 / 2.2).abs() < 1e-9, "{probability}");
         // One that is less sure of it counts, though.
         let mean = (0.9 + 0.7 + 0.2 * 0.1) / 2.2;
         assert!((row[0] - (mean / 0.9f64).ln()).abs() < 1e-9, "{row:?}");
-        let agreed = otherwise(&ways[..2], &[1.0, 1.0], 0, 0);
+        let agreed = otherwise(&ways[..2], &[1.0, 1.0], 0, 0, &ways[0].drops[0].shares);
         let none = |seen: &Observation| matches!(seen, Observation::OtherwiseExplained { probability, .. } if *probability <= 0.0);
         assert!(agreed.is_some_and(|(seen, _)| none(&seen)));
-        assert!(
-            otherwise(&[way(3.0, 0.0, false, 0.9), way(2.0, 0.0, false, 0.9)], &[1.0, 0.4], 0, 0).is_none()
-        );
+        let alike = [way(3.0, 0.0, false, 0.9), way(2.0, 0.0, false, 0.9)];
+        assert!(otherwise(&alike, &[1.0, 0.4], 0, 0, &alike[0].drops[0].shares).is_none());
     }
 
     /// Goal: a drop is heat as surely as the ways together say, also where the likeliest is that nothing was: evidence, which keeps no cause
@@ -163,7 +163,8 @@ mod test {
         let odds: Vec<f64> = ways.iter().map(|way| way.odds(&ways[0])).collect();
         let told = told(&ways, &odds);
         assert!(ways[0].barred && !ways[told].barred);
-        let (seen, row) = otherwise(&ways, &odds, told, 0).expect("another explanation");
+        let (seen, row) =
+            otherwise(&ways, &odds, told, 0, &ways[told].drops[0].shares).expect("another explanation");
         let of_all = odds[told] / (odds[0] + odds[told]);
         assert!(
             matches!(seen, Observation::OtherwiseExplained { probability, .. } if (probability - 1.0 + of_all).abs() < 1e-9)
