@@ -169,6 +169,7 @@ impl RunSums {
                 }
             }
         }
+        left.sum_up();
         Self { own, own_of, fell, host, host_drops, shapes, releases, left, heat, host_acts, within }
     }
 
