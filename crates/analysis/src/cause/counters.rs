@@ -1,11 +1,13 @@
 //! What the drive's own counters of throttling say about a drop.
 
 use super::case::Case;
+use super::drops::SpeedDrop;
 use super::evidence::Evidence;
 use super::evidence::Suspect::Vendor;
 use super::heat::HeatMove;
 use super::weigh::hctm_unknown;
 use crate::observation::Observation;
+use crate::segment::Piece;
 use trace::HostThreshold;
 
 /// The drive's counters are looked at this long before and after the beginning of a drop.
@@ -17,6 +19,9 @@ const COUNTS_ONCE: f64 = -1.2;
 /// A drive that is throttled counts nearly every second, and this share of them where only a row at an edge was.
 const HARDLY_COUNTED: f64 = 0.05;
 const NEARLY_ALL: f64 = 0.9;
+/// What it weighs that a counter stands in a drive that counts, and at most more where it has counted often.
+const COUNTS: f64 = 4.0;
+const COUNTS_OFTEN: f64 = 3.0;
 /// What it weighs that a drive counts a load that begins slow as throttled throughout, which leaves little doubt of its own.
 const COUNTED_ALL: f64 = 7.0;
 
@@ -32,7 +37,7 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
                 let silent = if hctm_unknown(case) { -2.2 } else { -1.2 };
                 let weight = match has_counted {
                     true if goes_on(case, threshold) => COUNTS_ONCE,
-                    true => -4.0,
+                    true => -COUNTS - ever_counted(case, threshold).ln().clamp(0.0, COUNTS_OFTEN),
                     false => silent / case.history.drops().max(1) as f64,
                 };
                 (Observation::CounterStill { threshold, has_counted }, weight)
@@ -50,6 +55,12 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
         let own = if weight < 0.0 && !has_counted && case.onset_k().is_none() { OWN_INSTEAD } else { 0.0 };
         evidence.weigh(seen, &[(threshold.into(), weight), (Vendor, own)]);
     }
+}
+
+/// How often throttling at a threshold began in the run by the drive's counter.
+fn ever_counted(case: &Case, threshold: HostThreshold) -> f64 {
+    let (transitions, _) = case.heat.counted_at(threshold, 0.0, case.trace.end_s());
+    transitions.unwrap_or(0) as f64
 }
 
 /// How long a drop lasted in which the drive, which counts seconds of throttling at a threshold, counted none, in seconds. Rows and readings
@@ -86,13 +97,30 @@ fn goes_on(case: &Case, threshold: HostThreshold) -> bool {
 }
 
 /// By how much the counters moved around the beginning: a regulator counts when it begins, which is before its
-/// speed has visibly given way; a slow log page shows it a reading later.
+/// speed has visibly given way; a slow log page shows it a reading later. What they moved by for the drops before and after is theirs.
 pub(super) fn counted_around(case: &Case) -> HeatMove {
-    let around_s = COUNTED_WITHIN_S.max(3.0 * case.heat.counter_period_s());
-    let from_s = if case.drop.at_start { case.start_s() } else { case.start_s() - around_s };
-    let to_s = case.start_s() + around_s;
+    let period_s = case.heat.counter_period_s();
+    let (around_s, off_s) = (COUNTED_WITHIN_S.max(3.0 * period_s), case.heat.slice_s + period_s);
+    let start_s = case.start_s();
+    let [ended_s, next_s] = case.beside_s;
+    let before_s = (start_s - around_s).max(ended_s.min(start_s - off_s));
+    let from_s = if case.drop.at_start { start_s } else { before_s };
+    let to_s = (start_s + around_s).min((next_s - off_s).max(start_s + off_s));
     // Inside another drop the outer one's seconds go on.
     if case.drop.inside.is_some() { case.heat.began(from_s, to_s) } else { case.heat.moved(from_s, to_s) }
+}
+
+/// Of each drop, when the last one before it had ended and when the next one after it begins, in seconds.
+pub(super) fn beside_s(drops: &[SpeedDrop], pieces: &[Piece]) -> Vec<[f64; 2]> {
+    let of = |(index, drop): (usize, &SpeedDrop)| {
+        let before = drops[..index].iter().rev().find(|other| other.last < drop.first);
+        let next = drops[index + 1..].iter().find(|other| other.first > drop.last);
+        [
+            before.map_or(f64::NEG_INFINITY, |before| pieces[before.last].end_s),
+            next.map_or(f64::INFINITY, |next| pieces[next.first].start_s),
+        ]
+    };
+    drops.iter().enumerate().map(of).collect()
 }
 
 /// Whether the drive's own counter of a threshold moved around the beginning.

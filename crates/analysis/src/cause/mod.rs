@@ -222,6 +222,7 @@ fn judge_from(
     let refilled = cache::refilled(&all, stretches, pieces);
     let approaches = Approach::all(&all, pieces);
     let before = |(index, drop): (usize, &SpeedDrop)| {
+    let beside_s = counters::beside_s(&all, pieces);
         let since_rest = approaches[index].filter(|_| refilled[index]).map(|approach| approach.bytes);
         written.before(pieces[drop.first].start_s, since_rest)
     };
@@ -249,6 +250,7 @@ fn judge_from(
             refilled: refilled[index],
             approach: approaches[index],
             shape,
+            beside_s: beside_s[index],
             alike: shapes.alike(shape).sum(),
             drop: &drop,
             lasted_s: last_s[index] - pieces[drop.first].start_s,
