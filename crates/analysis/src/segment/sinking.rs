@@ -25,6 +25,9 @@ const OFTEN: f64 = 0.25;
 /// lie in, make a beginning.
 const LEAST_OFTEN: f64 = 0.02;
 const LEAST_DEEP: usize = 3;
+/// Bursts that come all the time lose as much as each of them, but for rows that hold a part of one. Stalls before a lesser step are of
+/// another kind.
+const AS_DEEP: f64 = 0.6;
 /// What comes ever more often does not rest for so many times the longest rest so far.
 const QUIET: f64 = 1.5;
 
@@ -36,16 +39,26 @@ pub(super) fn began(x: &[f64], from: usize, cut: usize) -> Option<usize> {
     let half = from + (cut - from).div_ceil(2);
     let (before, noise) = super::median_and_deviation(&x[from..half]);
     let lost: Vec<f64> = x[from..cut].iter().map(|x| before - x).collect();
-    let sinks = sinks(&lost, half - from).map(|bin| (from + bin, NO_STEP));
-    let bursts = bursts(&lost, half - from, noise).map(|bin| (from + bin, NO_STEP_OF_BURSTS));
-    let after = super::median(&x[cut..x.len().min(cut + AFTER_BINS)]);
-    let clear = |(bin, no_step): &(usize, f64)| {
-        let bins = (cut - bin) as f64;
-        let mean = lost[bin - from..].iter().sum::<f64>() / bins;
-        mean >= CLEAR * noise / bins.sqrt() && mean >= no_step * (before - after)
+    let after = before - super::median(&x[cut..x.len().min(cut + AFTER_BINS)]);
+    let clear = |bin: usize, lost: &[f64], no_step: f64| {
+        let bins = (lost.len() - bin) as f64;
+        let mean = lost[bin..].iter().sum::<f64>() / bins;
+        bin + LEAST_BINS <= lost.len() && mean >= CLEAR * noise / bins.sqrt() && mean >= no_step * after
     };
-    let begins = [sinks, bursts].into_iter().flatten().filter(|(bin, _)| bin + LEAST_BINS <= cut);
-    begins.filter(clear).map(|(bin, _)| bin).min()
+    // A stall just before a step does not sink: what does is lower on both sides.
+    let smooth = median_of_three(&lost);
+    let sinks = sinks(&smooth, half - from).filter(|bin| clear(*bin, &smooth, NO_STEP));
+    let bursts = bursts(&lost, half - from, noise, after).filter(|bin| clear(*bin, &lost, NO_STEP_OF_BURSTS));
+    [sinks, bursts].into_iter().flatten().map(|bin| from + bin).min()
+}
+
+/// The middle one of each and its two neighbours.
+fn median_of_three(x: &[f64]) -> Vec<f64> {
+    let middle = |at: usize| match (at.checked_sub(1).map(|before| x[before]), x.get(at + 1)) {
+        (Some(before), Some(next)) => x[at].clamp(before.min(*next), before.max(*next)),
+        _ => x[at],
+    };
+    (0..x.len()).map(middle).collect()
 }
 
 /// Where these losses, bin by bin, begin to last, from `half` on.
@@ -54,14 +67,16 @@ fn sinks(lost: &[f64], half: usize) -> Option<usize> {
 }
 
 /// Where deep losses, bin by bin, begin to come often, from `half` on: a drive that is slowed down in bursts loses much now and then,
-/// and ever more often. The sum is that of the logarithms of the two rates' likelihoods.
-fn bursts(lost: &[f64], half: usize, noise: f64) -> Option<usize> {
+/// and ever more often, until it has lost `after` by the cut. The sum is that of the logarithms of the two rates' likelihoods.
+fn bursts(lost: &[f64], half: usize, noise: f64, after: f64) -> Option<usize> {
     let is_deep = |lost: f64| lost >= LOST.max(DEEP * noise);
     let deep = |lost: &[f64]| lost.iter().filter(|lost| is_deep(**lost)).count();
     let usual = ((deep(&lost[..half]) as f64 + 0.5) / (half as f64 + 1.0)).max(LEAST_OFTEN);
     let [one, none] = [(OFTEN / usual).ln(), ((1.0 - OFTEN) / (1.0 - usual)).ln()];
     let began = page(lost, half, |lost| if is_deep(lost) { one } else { none })?;
-    let seen = deep(&lost[began..lost.len() - 1]) >= LEAST_DEEP;
+    let bursts: Vec<f64> =
+        lost[began..lost.len() - 1].iter().copied().filter(|lost| is_deep(*lost)).collect();
+    let seen = bursts.len() >= LEAST_DEEP && after >= AS_DEEP * super::median(&bursts);
     (seen && 2.0 * usual <= OFTEN && lead_up(&lost[began..], is_deep)).then_some(began)
 }
 
@@ -115,5 +130,21 @@ mod test {
         assert_eq!(began(&with(&[102, 106, 109, 110, 113, 114], 116), 0, 116), Some(102));
         assert_eq!(began(&with(&[20, 60, 108], 116), 0, 116), None);
         assert_eq!(began(&with(&[96, 98, 102], 112), 0, 112), None, "they end ten seconds before the step");
+    }
+
+    /// Goal: a step begins where it is, whatever stalls just before it. Method: one stall, and the rows before the step a little lower; three
+    /// stalls as deep as twice the step, which stay away after it.
+    #[test]
+    fn a_stall_just_before_a_step_does_not_sink() {
+        let wobble = |i: usize| 0.012 * (i as f64 * 12.9898).sin();
+        let with = |lower: &[(usize, f64)], step: f64| -> Vec<f64> {
+            let lost = |i: usize| lower.iter().find(|(at, _)| *at == i).map_or(0.0, |(_, lost)| *lost);
+            (0..140).map(|i| wobble(i) - if i >= 116 { step } else { lost(i) }).collect()
+        };
+        let stall = [(112, 1.49), (113, 0.015), (114, 0.046), (115, 0.15)];
+        let found = began(&with(&stall, 0.36), 0, 116);
+        assert!(found.is_none_or(|bin| bin > 112), "{found:?}: the rows after the stall may sink");
+        let stalls = [(103, 0.48), (106, 0.5), (112, 0.4)];
+        assert_eq!(began(&with(&stalls, 0.25), 0, 116), None);
     }
 }
