@@ -5,6 +5,7 @@
 //! constant speed at a constant temperature may be a regulator, or a fixed lower speed whose heat happens to
 //! hold the drive there.
 
+mod clipped;
 mod followed;
 mod levels;
 mod loads;

@@ -187,6 +187,7 @@ const CAVEATS: &[&str] = &[
     r#""kind":"policy_undetermined","seen":"only_hot""#,
     r#""kind":"policy_undetermined","seen":"ended_alike""#,
     r#""kind":"policy_undetermined","seen":"no_temperature""#,
+    r#""kind":"policy_undetermined","seen":"clipped""#,
     r#""kind":"policy_undetermined","seen":"load_unread""#,
     r#""kind":"policy_undetermined","seen":"short_load""#,
     r#""kind":"policy_undetermined","seen":"unexplained""#,

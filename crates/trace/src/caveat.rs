@@ -342,6 +342,8 @@ pub enum SlowdownSeen {
     Irregular,
     /// No drop was heat, and speed fell for seconds at a time only while the drive was hot.
     OnlyHot,
+    /// The temperature stood at its highest though speed changed by more than that takes to move it.
+    Clipped,
     /// Nobody knows what was asked for, and each load ended at one temperature, however long it had lasted.
     EndedAlike,
     /// Each drop is shorter than two rows of the log, so its lowest speed is not known.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::clipped::stood_at_hottest;
 use super::loads::{AT_THRESHOLD_K, COOLED_K, HOT_K, Loads, OPEN_S, WENT_ON_K, loads_by, spans};
 use super::only_hot::{ended_alike, paused_hot, paused_once_hot, sagged_hot, stalls_hot, stops_hot};
 use super::{AVERAGED_S, HELD_S};
@@ -149,6 +150,9 @@ fn leaves_open(
     }
     if ended_alike(trace, heat, hottest_k) {
         return Some(SlowdownSeen::EndedAlike);
+    }
+    if stood_at_hottest(heat, stretches, hottest_k) {
+        return Some(SlowdownSeen::Clipped);
     }
     sagged_hot(heat, stretches, judged, hottest_k).then_some(SlowdownSeen::Following)
 }

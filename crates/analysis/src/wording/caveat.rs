@@ -445,6 +445,9 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
         SlowdownSeen::OnlyHot => {
             "Open: thermal throttling; speed fell for seconds at a time, and only while the drive was hot. Log speed and temperature every second or faster through 15 minutes at full speed."
         }
+        SlowdownSeen::Clipped => {
+            "Open: thermal throttling; the temperature stood at its highest while the speed changed, as a regulator holds it. Repeat with a constant load at full speed, once with a fan on the drive."
+        }
         SlowdownSeen::EndedAlike => {
             "Open: whether the host paused or the drive stopped to cool; each load ended at the same temperature, the highest, however long it had lasted. Repeat with a load that does not pause: 15 minutes at full speed."
         }
