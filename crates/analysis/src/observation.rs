@@ -107,6 +107,8 @@ pub enum Observation {
     SlowThoughCooled { temp_k: f64, late_k: f64 },
     /// The drive stayed slow though it cooled to `late_k`; others had come back by `release_k`.
     HeldBelowReleases { late_k: f64, release_k: f64 },
+    /// The temperature was held while the drive was slow already; speed fell further, and it cooled to `late_k`.
+    FellFromHeld { held_k: f64, late_k: f64 },
     /// Another run of the drive shows heat slow this load down to this speed, from that temperature on.
     SlowedInOtherRun { bytes_per_s: f64, from_k: f64 },
     /// Speed came back at this temperature, after it had cooled so far.
@@ -260,6 +262,7 @@ impl Observation {
             | Self::HeatedOn { .. }
             | Self::SlowThoughCooled { .. }
             | Self::HeldBelowReleases { .. }
+            | Self::FellFromHeld { .. }
             | Self::CameBack { .. } => Rule::Course,
             Self::CounterMoved { .. } | Self::CounterStill { .. } | Self::NotCountedMeanwhile { .. } => {
                 Rule::Counters

@@ -131,13 +131,25 @@ impl Case<'_> {
 
     /// Mean speed from one moment of the drop to another, in bytes per second, without further drops that came and went within it.
     pub(crate) fn mean_speed(&self, (from_s, to_s): (f64, f64)) -> Option<f64> {
-        let own = &self.drop.own;
-        let counts = |at: &usize| own.last().is_none_or(|last| at > last) || own.binary_search(at).is_ok();
-        let pieces = (self.drop.first..=self.drop.last).filter(counts).map(|at| &self.pieces[at]);
+        let pieces = self.lasting_pieces();
         let overlap = |piece: &Piece| (piece.end_s.min(to_s) - piece.start_s.max(from_s)).max(0.0);
         let (moved, seconds) = pieces
             .fold((0.0, 0.0), |(moved, s), piece| (moved + piece.level * overlap(piece), s + overlap(piece)));
         (seconds > 0.0).then(|| moved / seconds)
+    }
+
+    /// Its pieces without those of further drops that came and went within it.
+    fn lasting_pieces(&self) -> impl Iterator<Item = &Piece> {
+        let own = &self.drop.own;
+        let counts = |at: &usize| own.last().is_none_or(|last| at > last) || own.binary_search(at).is_ok();
+        (self.drop.first..=self.drop.last).filter(counts).map(|at| &self.pieces[at])
+    }
+
+    /// Whether speed was lost by no more than this share at once from one moment of the drop to another.
+    pub(super) fn sinks_by_no_more_than(&self, share: f64, from_s: f64, to_s: f64) -> bool {
+        let within = self.lasting_pieces().filter(|piece| piece.end_s > from_s && piece.start_s < to_s);
+        let levels: Vec<f64> = within.map(|piece| piece.level).collect();
+        levels.windows(2).all(|pair| pair[1] >= (1.0 - share) * pair[0])
     }
 
     /// Whether further drops came and went within it: then its temperature is what they keep it at.

@@ -8,12 +8,14 @@ use super::beginning::RanHotter;
 use super::case::{Case, SETTLING_S, TELLING_S};
 use super::evidence::Evidence;
 use super::evidence::Suspect::{Slc, Tmt1, Tmt2, Vendor};
+use super::let_cool;
 use super::likelihood::{ONE_THRESHOLD_K, part_way, seen_once};
 use super::noise;
 use super::release;
 use super::stood;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
+use measure::Point;
 
 /// Cooling of this much would be seen in whole kelvins.
 const COOLING_SHOWS_K: f64 = 4.0;
@@ -42,6 +44,8 @@ const HEATED_ON: f64 = 3.0;
 pub(super) const LATE: f64 = 0.65;
 const NEARLY_OVER: f64 = 0.85;
 const STILL_SINKS: f64 = 0.97;
+const SANK_FAR: f64 = 0.85;
+const AT_A_TIME: f64 = 0.2;
 /// ... and by more than a step of a sensor of some kelvins.
 const OVER_A_STEP: f64 = 1.2;
 /// So many kelvins hotter at other work is far hotter.
@@ -62,6 +66,7 @@ struct SlowFall {
 pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) -> RanHotter {
     let ran_hotter = hotter_before(case, onset_k, evidence);
     meanwhile(case, onset_k, evidence);
+    let_cool::weigh(case, evidence);
     if let Some(stood) = stood::stood(case, onset_k) {
         let seen = Observation::Stood { temp_k: stood.temp_k, span_s: case.span_s() };
         evidence.weigh_heat(seen, stood.weight, &[]);
@@ -89,6 +94,9 @@ fn sank_already(case: &Case, onset_k: f64) -> Option<already::Already> {
 /// Whether speed fell little by little: regulators and stairs of many steps do, and so do caches that fill while they empty.
 /// Work of a host or of the drive itself begins at once.
 fn fell_slowly(case: &Case, slowly: Option<SlowFall>, evidence: &mut Evidence) {
+    if let Some(cooled_k) = sank_with_load(case) {
+        return evidence.weigh_heat(Observation::SankThoughCooled { cooled_k }, -SANK_THOUGH_COOLED, &[]);
+    }
     let Some(SlowFall { over_s, cooled_k }) = slowly else { return };
     let half = FELL_SLOWLY / 2.0;
     if cooled_k >= SANK_THOUGH_COOLED_K && went_on_sinking(case) {
@@ -106,6 +114,28 @@ fn fell_slowly(case: &Case, slowly: Option<SlowFall>, evidence: &mut Evidence) {
         let told = 1.0 - noise::by_chance(case).map_or(0.0, |(_, chance)| chance);
         evidence.weigh_heat(Observation::FellSlowly { over_s }, told * weight, &[(Slc, told * cache)]);
     }
+}
+
+/// By how much the drive cooled, in kelvins, where speed sank on from there to its coolest, as far as that lies below what a regulator
+/// overshoots: less was asked for, and the temperature followed.
+fn sank_with_load(case: &Case) -> Option<f64> {
+    if case.span_s() < HELD_FOR_S || case.drop.at_start {
+        return None;
+    }
+    let readings = case.heat.within(case.start_s(), case.end_s());
+    let by_heat = |a: &&Point<f64>, b: &&Point<f64>| a.value.total_cmp(&b.value);
+    let hottest = readings.iter().max_by(by_heat)?;
+    let coolest = readings.iter().filter(|p| p.t > hottest.t).min_by(by_heat)?;
+    let cooled_k = hottest.value - coolest.value;
+    let began_to_cool = |p: &&Point<f64>| p.t > hottest.t && p.value <= hottest.value - SANK_THOUGH_COOLED_K;
+    let from_s = readings.iter().find(began_to_cool)?.t.as_secs_f64();
+    let window_s = (1.0 - NEARLY_OVER) * case.span_s();
+    let to_s = (coolest.t.as_secs_f64() + window_s / 2.0).min(case.end_s());
+    let at = case.mean_speed((from_s, from_s + window_s))?;
+    let late = case.mean_speed((to_s - window_s, to_s))?;
+    let apart = to_s - window_s >= from_s + window_s;
+    let sank = cooled_k >= 2.0 * SANK_THOUGH_COOLED_K && apart && late <= SANK_FAR * at;
+    (sank && case.sinks_by_no_more_than(AT_A_TIME, from_s, to_s)).then_some(cooled_k)
 }
 
 /// Whether speed had not come to rest by the end of the drop.

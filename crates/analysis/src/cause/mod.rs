@@ -21,6 +21,7 @@ mod governed;
 pub(crate) mod heat;
 mod history;
 mod left;
+mod let_cool;
 mod likelihood;
 mod mix;
 mod noise;
@@ -221,8 +222,8 @@ fn judge_from(
     let unread = unread(&all, pieces, heat);
     let refilled = cache::refilled(&all, stretches, pieces);
     let approaches = Approach::all(&all, pieces);
-    let before = |(index, drop): (usize, &SpeedDrop)| {
     let beside_s = counters::beside_s(&all, pieces);
+    let before = |(index, drop): (usize, &SpeedDrop)| {
         let since_rest = approaches[index].filter(|_| refilled[index]).map(|approach| approach.bytes);
         written.before(pieces[drop.first].start_s, since_rest)
     };
@@ -249,8 +250,8 @@ fn judge_from(
             at_once: &at_once,
             refilled: refilled[index],
             approach: approaches[index],
-            shape,
             beside_s: beside_s[index],
+            shape,
             alike: shapes.alike(shape).sum(),
             drop: &drop,
             lasted_s: last_s[index] - pieces[drop.first].start_s,

@@ -74,12 +74,12 @@ pub(super) fn judge(judged: &mut [Judged], pieces: &[Piece], eras: &Eras, heat: 
         let moved = drop.moved(eras).filter(|_| best.moved);
         let seen = moved.into_iter().chain(sums.observations(drop, now));
         seen.for_each(|(observation, weights)| judged.evidence.weigh_row(observation, weights));
-        judged.verdict = judged.evidence.verdict();
         undecidable::weigh(judged, pieces);
         let of_told = shares(&judged.evidence.total());
         if let Some((seen, weights)) = otherwise(&settled, &odds, told, drop.place, &of_told) {
             judged.evidence.weigh_row(seen, weights);
         }
+        judged.verdict = judged.evidence.verdict();
         judged.evidence.shrink();
     }
 }

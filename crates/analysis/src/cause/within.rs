@@ -26,6 +26,28 @@ pub(super) fn join(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piece
             in_bursts[index] || continues(&judged[..index], &judged[index], stretches, pieces);
     }
     give_pieces(judged, pieces, heat);
+    end_where_less_was_asked(judged, pieces, heat);
+}
+
+/// Ends throttles that lead to an event in which less was asked for where that begins: where they would have let go is not seen.
+fn end_where_less_was_asked(judged: &mut [Judged], pieces: &[Piece], heat: &Heat) {
+    for index in 0..judged.len() {
+        let new = &judged[index];
+        if new.continues || !asked_less(new, heat) {
+            continue;
+        }
+        let (first, last) = (new.drop.first, new.drop.last);
+        let mut outer = new.drop.inside;
+        while let Some(at) = outer {
+            let of = &mut judged[at];
+            outer = of.drop.inside;
+            if of.verdict.conclusion.is_heat() && of.drop.last == last && of.drop.last_own() < first {
+                of.drop.last = first - 1;
+                of.end_s = pieces[of.drop.last].end_s;
+                (of.drop.recovered, of.release_k) = (false, None);
+            }
+        }
+    }
 }
 
 /// Whether a fall within a throttle is not known for heat, and the drive cooled meanwhile: less was asked of it, which is no speed that the

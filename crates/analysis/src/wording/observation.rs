@@ -200,6 +200,11 @@ pub fn observation(seen: &Observation) -> String {
             at(late_k),
             at(release_k)
         ),
+        Seen::FellFromHeld { held_k, late_k } => format!(
+            "The temperature had been held at {}; then speed fell further at once, and it cooled to {}.",
+            at(held_k),
+            at(late_k)
+        ),
         Seen::CameBack { cooled_k, release_k } if *cooled_k >= 0.5 => {
             format!("Speed recovered after cooling by {cooled_k:.0} K, at {}.", at(release_k))
         }

@@ -6,6 +6,7 @@ mod acting;
 mod amounts;
 mod anywhere;
 mod asked;
+mod beside;
 mod counted;
 mod demand;
 mod drive;
