@@ -50,6 +50,8 @@ pub(crate) struct Case<'a> {
     pub refilled: bool,
     /// The time at full speed before it, from where its load began or a rest ended.
     pub approach: Option<Approach>,
+    /// The temperature at which the drop that it lies in began, in kelvins.
+    pub outer_k: Option<f64>,
     /// When the last drop before it had ended and when the next one after it begins, in seconds.
     pub beside_s: [f64; 2],
     /// How it looks.

@@ -1,6 +1,6 @@
 //! Speed that falls from where it held a temperature, and lets the drive cool: what holds a temperature gives speed back as it falls.
 
-use super::case::{Case, SETTLING_S};
+use super::case::{Case, OTHER_THRESHOLD_K, SETTLING_S};
 use super::course::LATE;
 use super::evidence::Evidence;
 use super::likelihood::part_way;
@@ -23,12 +23,15 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
     }
 }
 
-/// The temperature that was held just before, in kelvins, while the drive was slow already.
+/// The temperature that was held just before, in kelvins, while the drive was slow already. What it is held at is where it began to be slow:
+/// what has got hotter may meet a further threshold.
 fn held_k(case: &Case) -> Option<f64> {
-    case.drop.inside?;
+    let outer_k = case.outer_k?;
     let readings = case.heat.within(case.start_s() - SETTLING_S, case.start_s());
     let kelvin = || readings.iter().map(|reading| reading.value);
     let (low_k, high_k) = (kelvin().fold(f64::INFINITY, f64::min), kelvin().fold(0.0, f64::max));
-    let stands = high_k - low_k <= HELD_K.max(case.heat.step_k) && readings.len() >= LEAST_READINGS;
+    let apart_k = OTHER_THRESHOLD_K.max(case.heat.step_k);
+    let stands = high_k - low_k <= HELD_K.max(case.heat.step_k) && high_k <= outer_k + apart_k;
+    let stands = stands && readings.len() >= LEAST_READINGS;
     stands.then_some(high_k)
 }

@@ -250,6 +250,7 @@ fn judge_from(
             at_once: &at_once,
             refilled: refilled[index],
             approach: approaches[index],
+            outer_k: drop.inside.and_then(|outer| judged.get(outer)?.onset_k),
             beside_s: beside_s[index],
             shape,
             alike: shapes.alike(shape).sum(),

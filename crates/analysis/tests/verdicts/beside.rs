@@ -1,7 +1,7 @@
 //! A throttle and something else in one log: lighter loads, work of the drive's own, demand that swells and ebbs.
 
 use analysis::analyze;
-use analysis::findings::{EventKind, Findings, PolicyClass};
+use analysis::findings::{Cause, EventKind, Findings, PolicyClass};
 use trace::caveat::SlowdownSeen;
 use trace::{Caveat, infer_phases};
 
@@ -129,5 +129,39 @@ fn a_temperature_that_is_clipped_leaves_the_policy_open() {
                 findings.caveats
             );
         }
+    }
+}
+
+/// Goal: a second threshold that a slowed drive creeps up to is one, though the temperature hardly moved before. Method: drives that are slowed
+/// down a little where they warm up to, and much at a few kelvins more, until they have cooled.
+#[test]
+fn a_second_threshold_that_is_crept_up_to_is_one() {
+    for (seed, first_k, second_k, light, heats_k) in [
+        (1, 343.0, 347.0, 0.8, 46.5),
+        (2, 345.0, 349.0, 0.75, 52.5),
+        (3, 341.0, 346.0, 0.7, 51.5),
+        (4, 347.0, 351.0, 0.8, 51.0),
+        (5, 344.0, 348.0, 0.7, 54.5),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = heats_k;
+        let (mut lightly, mut heavily, mut fell) = (false, false, Vec::new());
+        log.log(4000, |second, kelvin| {
+            lightly = kelvin >= if lightly { first_k - 15.0 } else { first_k };
+            let was = heavily;
+            heavily = kelvin >= if heavily { first_k - 8.0 } else { second_k };
+            if heavily && !was {
+                fell.push(second as f64);
+            }
+            match (heavily, lightly) {
+                (true, _) => 0.2,
+                (false, true) => light,
+                (false, false) => 1.0,
+            }
+        });
+        let findings = analyze(&log.trace_of(true, 1));
+        let denied = findings.events.iter().filter(|event| event.cause == Cause::NotThermal);
+        let denied: Vec<f64> = denied.map(|event| event.t_s).collect();
+        assert!(fell.len() >= 2 && denied.is_empty(), "{second_k} K, {fell:?}: {denied:?}");
     }
 }
