@@ -25,9 +25,10 @@ const OFTEN: f64 = 0.25;
 /// lie in, make a beginning.
 const LEAST_OFTEN: f64 = 0.02;
 const LEAST_DEEP: usize = 3;
-/// Bursts that come all the time lose as much as each of them, but for rows that hold a part of one. Stalls before a lesser step are of
-/// another kind.
-const AS_DEEP: f64 = 0.6;
+/// Bursts go on as often in so many slices after the cut, ...
+const LATER_BINS: usize = 12;
+/// ... each this share as deep as before, as a row may hold a part of one. Stalls before a lesser step are of another kind.
+const AS_DEEP: f64 = 0.7;
 /// What comes ever more often does not rest for so many times the longest rest so far.
 const QUIET: f64 = 1.5;
 
@@ -48,7 +49,9 @@ pub(super) fn began(x: &[f64], from: usize, cut: usize) -> Option<usize> {
     // A stall just before a step does not sink: what does is lower on both sides.
     let smooth = median_of_three(&lost);
     let sinks = sinks(&smooth, half - from).filter(|bin| clear(*bin, &smooth, NO_STEP));
-    let bursts = bursts(&lost, half - from, noise, after).filter(|bin| clear(*bin, &lost, NO_STEP_OF_BURSTS));
+    let later: Vec<f64> = x[cut..x.len().min(cut + LATER_BINS)].iter().map(|x| before - x).collect();
+    let bursts =
+        bursts(&lost, half - from, noise, &later).filter(|bin| clear(*bin, &lost, NO_STEP_OF_BURSTS));
     [sinks, bursts].into_iter().flatten().map(|bin| from + bin).min()
 }
 
@@ -67,8 +70,8 @@ fn sinks(lost: &[f64], half: usize) -> Option<usize> {
 }
 
 /// Where deep losses, bin by bin, begin to come often, from `half` on: a drive that is slowed down in bursts loses much now and then,
-/// and ever more often, until it has lost `after` by the cut. The sum is that of the logarithms of the two rates' likelihoods.
-fn bursts(lost: &[f64], half: usize, noise: f64, after: f64) -> Option<usize> {
+/// and ever more often, `later` too. The sum is that of the logarithms of the two rates' likelihoods.
+fn bursts(lost: &[f64], half: usize, noise: f64, later: &[f64]) -> Option<usize> {
     let is_deep = |lost: f64| lost >= LOST.max(DEEP * noise);
     let deep = |lost: &[f64]| lost.iter().filter(|lost| is_deep(**lost)).count();
     let usual = ((deep(&lost[..half]) as f64 + 0.5) / (half as f64 + 1.0)).max(LEAST_OFTEN);
@@ -76,7 +79,9 @@ fn bursts(lost: &[f64], half: usize, noise: f64, after: f64) -> Option<usize> {
     let began = page(lost, half, |lost| if is_deep(lost) { one } else { none })?;
     let bursts: Vec<f64> =
         lost[began..lost.len() - 1].iter().copied().filter(|lost| is_deep(*lost)).collect();
-    let seen = bursts.len() >= LEAST_DEEP && after >= AS_DEEP * super::median(&bursts);
+    let as_deep = AS_DEEP * super::median(&bursts);
+    let go_on = later.iter().filter(|lost| **lost >= as_deep).count() as f64 >= OFTEN * later.len() as f64;
+    let seen = bursts.len() >= LEAST_DEEP && go_on;
     (seen && 2.0 * usual <= OFTEN && lead_up(&lost[began..], is_deep)).then_some(began)
 }
 
