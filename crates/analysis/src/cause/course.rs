@@ -44,6 +44,7 @@ const HEATED_ON: f64 = 3.0;
 pub(super) const LATE: f64 = 0.65;
 const NEARLY_OVER: f64 = 0.85;
 const STILL_SINKS: f64 = 0.97;
+/// A speed that sinks to this share of what it was while the drive cools, by no more than that at once, is what was asked for.
 const SANK_FAR: f64 = 0.85;
 const AT_A_TIME: f64 = 0.2;
 /// ... and by more than a step of a sensor of some kelvins.

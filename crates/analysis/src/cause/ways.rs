@@ -81,8 +81,8 @@ pub(super) fn told(settled: &[Settled], odds: &[f64]) -> usize {
     open.max_by(|a, b| odds[*a].total_cmp(&odds[*b])).unwrap_or(0)
 }
 
-/// What the other ways to explain the run, each by its odds, weigh for a drop beside the one that is told; `of_told` is what the drop is by
-/// that one, of which what settled may still be some way from what is as good as impossible.
+/// What the other ways to explain the run, each by its odds, weigh for a drop beside the one that is told. `of_told` is what the drop is by
+/// the evidence of that one: where it settled, what is as good as impossible is still rounded up.
 pub(super) fn otherwise(
     settled: &[Settled],
     odds: &[f64],
