@@ -14,7 +14,6 @@ use super::eras::Eras;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{HEAT, NOT_HEAT, Suspect, heat_share};
 use super::heat::Heat;
-use super::left::{Level, SpeedLeft};
 use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, part_way, seen_once, shares};
 use super::mix::ONE_ROSE;
 use super::ways::{Settled, distinct, otherwise, told};
@@ -215,22 +214,8 @@ impl Model {
         let count = |middle: &i64| near(*middle).map(|(_, drops)| drops).sum::<usize>();
         let Some(commonest) = began.keys().copied().max_by_key(count) else { return Vec::new() };
         let at_it = |drop: &CandidateDrop| (drop.began.temp_k - kelvin(commonest)).abs() <= ONE_THRESHOLD_K;
-        let parts = [of_kind, others, self.drops.iter().map(at_it).collect(), self.of_one_speed()];
+        let parts = [of_kind, others, self.drops.iter().map(at_it).collect()];
         parts.into_iter().filter(|part| part.contains(&true) && part.contains(&false)).collect()
-    }
-
-    /// Which drops left the speed that most of them left.
-    fn of_one_speed(&self) -> Vec<bool> {
-        let mut levels: BTreeMap<Level, usize> = BTreeMap::new();
-        let left = |drop: &CandidateDrop| drop.began.left.filter(|left| left.stands());
-        let all = self.drops.iter().filter_map(left);
-        all.clone().for_each(|left| *levels.entry(left.at()).or_default() += 1);
-        let like = |left: &SpeedLeft| levels.range(left.alike()).map(|(_, drops)| drops).sum::<usize>();
-        let commonest = all.max_by_key(like).map(|left| left.alike());
-        let of_it = |drop: &CandidateDrop| {
-            left(drop).zip(commonest.as_ref()).is_some_and(|(left, commonest)| commonest.contains(&left.at()))
-        };
-        self.drops.iter().map(of_it).collect()
     }
 
     /// Goes round until it stands; the logarithm of the likelihood, and what each drop may be.
