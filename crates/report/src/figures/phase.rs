@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use analysis::findings::{Label, Segment, SegmentOp};
+use analysis::findings::{Event, EventKind, Label, Segment, SegmentOp};
 use analysis::power::PowerRow;
 use analysis::wobble::PhaseWobble;
 use measure::record::Op;
@@ -56,7 +56,7 @@ pub(crate) struct PhaseFigures {
     pub(crate) faster: Option<FasterLoad>,
     /// Whether its segments are of reads and writes together.
     pub(crate) is_mixed: bool,
-    /// Mean speed while throttled, in bytes per second.
+    /// Speed while throttled, in bytes per second: what its drops fell to where there are several, else their mean.
     pub(crate) throttled_bytes_per_s: Option<f64>,
     /// How long it was throttled, in seconds; `None` where heat could not be judged.
     pub(crate) throttled_s: Option<f64>,
@@ -302,7 +302,7 @@ fn row(
         rows: intervals.len(),
         faster: None,
         is_mixed: !is_pure,
-        throttled_bytes_per_s: mean_as(Label::Throttled),
+        throttled_bytes_per_s: mean_as(Label::Throttled).map(|mean| fallen_to(input, &segments, mean)),
         throttled_s: (input.temperature_is_known() || throttled_s(&segments) > 0.0)
             .then(|| throttled_s(&segments)),
         noise_bytes_per_s: series::standard_error(seconds_of(intervals), &levels),
@@ -363,6 +363,14 @@ fn in_other_power_state(input: &ReportInput, one: &PhaseFigures) -> Option<FullS
         }
         _ => None,
     })
+}
+
+/// What the drops of these segments fell to, of which `mean` is the mean over time with the long rows at both ends of each.
+fn fallen_to(input: &ReportInput, segments: &[&Segment], mean: f64) -> f64 {
+    let is_here = |event: &&Event| segments.iter().any(|s| (s.start_s..s.end_s).contains(&event.t_s));
+    let onsets = input.findings.events.iter().filter(|event| event.kind == EventKind::ThrottleOnset);
+    let drops: Vec<&Event> = onsets.filter(is_here).collect();
+    sentences::ThrottledSpeed::new(mean, &drops).one().unwrap_or(mean)
 }
 
 fn throttled_s(segments: &[&Segment]) -> f64 {

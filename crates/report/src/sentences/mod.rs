@@ -20,7 +20,7 @@ use analysis::findings::{Event, EventKind, Findings, PolicyClass, SlcCache, Ther
 use analysis::observation::Observation;
 use analysis::wording;
 
-use self::floors::ThrottledSpeed;
+pub(crate) use self::floors::ThrottledSpeed;
 use crate::format;
 use crate::view::Level;
 
