@@ -6,6 +6,7 @@
 //! hold the drive there.
 
 mod clipped;
+mod cycles;
 mod followed;
 mod levels;
 mod loads;
@@ -14,14 +15,15 @@ mod unprovoked;
 
 pub(crate) use self::unprovoked::{never_below_onset, never_cool};
 
+use self::cycles::{counted_cycles, floor, floor_unseen, mostly_stopped, still_share};
 use crate::cause::drops::median_speed;
 use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::cause::{Judged, ONE_THRESHOLD_K};
 use crate::findings::{Caveat, Policy, PolicyClass};
-use crate::segment::{BURSTY_VARIATION, LEVEL_S, Piece, Stretch, median, quarters};
+use crate::segment::{BURSTY_VARIATION, LEVEL_S, Piece, Stretch, median};
+use trace::Trace;
 use trace::caveat::SlowdownSeen;
-use trace::{Interval, Trace};
 
 /// A release this far below the onset is hysteresis rather than rounding.
 const HYSTERESIS_K: f64 = 1.9;
@@ -41,9 +43,6 @@ const AVERAGED_S: f64 = 10.0;
 /// quarter of a loss that is no smaller. A fixed lower speed is lost at once.
 const GAVE_WAY: f64 = 0.9;
 const GAVE_WAY_LATER: f64 = 0.25;
-/// A drop of so few slices has none that lies in it as a whole; the lower quarter of such floors is several below this share of the upper.
-const BLURRED_SLICES: usize = 2;
-const SEVERAL_FLOORS: f64 = 0.75;
 /// Where a drive stops for about a row, one row in ten and more is empty.
 const STILL_ROWS: f64 = 0.1;
 /// A piece of so few slices is its two ends, and one between.
@@ -102,8 +101,11 @@ pub(crate) fn policy(
         }
         class
     };
-    let caveats =
-        if is_open(&found) { vec![undecided(class, leading, pieces, followed)] } else { Vec::new() };
+    let caveats = if is_open(&found) {
+        vec![undecided(class, leading, stretches, pieces, followed)]
+    } else {
+        Vec::new()
+    };
     let mut levels = levels::of(heat, pieces, judged, if host.is_empty() { leading } else { &host });
     if !host.is_empty() {
         levels.extend(levels::of(heat, pieces, judged, &own));
@@ -154,6 +156,8 @@ fn mechanisms(
         found.push((TwoLevel, 0.99));
     } else if levels::are_two(heat, judged, drops) {
         found.push((TwoLevel, 0.95));
+    } else if counted_cycles(heat, drops) {
+        found.push((Relay, 0.95));
     } else if bursty(pieces, drops) && !cycles(drops, &released) {
         found.push(match heat.slice_s < BLURRED_S {
             true => (DutyCycled, 0.98),
@@ -165,7 +169,7 @@ fn mechanisms(
         found.push(regulator);
     } else if (released.len() >= 2 && released.len() * 2 >= drops.len()) || to_and_fro(pieces, judged, drops)
     {
-        found.push(match floor_unseen(pieces, drops) {
+        found.push(match floor_unseen(stretches, pieces, drops) {
             true if still_share(stretches, pieces, drops) >= STILL_ROWS => (Stop, 0.95),
             true => (Undetermined, 0.5),
             false => (Relay, 0.98),
@@ -190,39 +194,6 @@ fn mechanisms(
     found
 }
 
-/// Whether nothing moved for most of the time that was slow, drops within others left out.
-fn mostly_stopped(stretches: &[Stretch], pieces: &[Piece], drops: &[&Judged]) -> bool {
-    let (mut slow_s, mut stopped_s, mut stops) = (0.0, 0.0, 0);
-    let outer: Vec<&&Judged> = drops.iter().filter(|judged| judged.drop.inside.is_none()).collect();
-    for judged in &outer {
-        let span_s = judged.end_s - judged.start_s;
-        slow_s += span_s;
-        if judged.drop.stops(pieces) || stops_within(stretches, pieces, judged) {
-            stopped_s += span_s;
-            stops += 1;
-        }
-    }
-    // A pause of a host's among many drops to a lower speed may outlast them all.
-    2.0 * stopped_s > slow_s && 2 * stops >= outer.len()
-}
-
-/// Whether nothing moved from the first slice to the last one of a drop, but for those at its ends, which hold some of its neighbours'
-/// speed: no lower speed leaves a slice without any data. Bursts move some in between.
-fn stops_within(stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
-    const EDGE: usize = 1;
-    let within = slices(stretches, pieces, judged);
-    let moves = |sample: &Interval| sample.bytes > 0.0;
-    let inner = within.get(EDGE..within.len().saturating_sub(EDGE)).unwrap_or_default();
-    if inner.is_empty() { within.iter().any(|sample| !moves(sample)) } else { !inner.iter().any(moves) }
-}
-
-/// The slices of a drop.
-fn slices<'a>(stretches: &'a [Stretch], pieces: &[Piece], judged: &Judged) -> &'a [Interval] {
-    let samples = &stretches[pieces[judged.drop.first].stretch].samples;
-    let place = |t_s: f64| samples.partition_point(|sample| sample.start_s < t_s - 1e-6);
-    &samples[place(judged.start_s)..place(judged.end_s)]
-}
-
 /// Whether a drop begins where a load is read again after a time that was not: then no load began.
 fn read_again(stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
     let stretch = pieces[judged.drop.first].stretch;
@@ -239,34 +210,11 @@ fn unread(heat: &Heat, judged: &Judged) -> bool {
 fn to_and_fro(pieces: &[Piece], all: &[Judged], drops: &[&Judged]) -> bool {
     const TIMES: usize = 3;
     let let_go = |j: &Judged| j.drop.recovered && until_s(pieces, all, j) >= j.end_s;
-    let level = |j: &&Judged| (let_go(j) && !j.drop.at_start).then_some(j.drop.level);
+    let level = |j: &&Judged| (let_go(j) && !j.drop.at_start).then(|| floor(pieces, j));
     let levels: Vec<f64> = drops.iter().filter_map(level).collect();
     let alike =
         |middle: f64| levels.iter().filter(|level| (*level / middle - 1.0).abs() <= 1.0 - ONE_LEVEL).count();
     levels.len() >= TIMES && levels.len() * 2 > drops.len() && alike(median(&levels)) * 4 >= levels.len() * 3
-}
-
-/// Whether most drops are too short for a slice to show how far speed fell, and it seems to have fallen to ever other speeds: a relay, or a
-/// stop, for a part of each slice.
-fn floor_unseen(pieces: &[Piece], drops: &[&Judged]) -> bool {
-    let short = |j: &&&Judged| {
-        j.drop.recovered && j.drop.own.iter().map(|own| pieces[*own].slices).sum::<usize>() <= BLURRED_SLICES
-    };
-    let floors: Vec<f64> = drops.iter().filter(short).map(|j| j.drop.level).collect();
-    floors.len() * 2 > drops.len()
-        && floors.len() >= 3
-        && quarters(&floors).is_some_and(|(low, high)| low < SEVERAL_FLOORS * high)
-}
-
-/// Of the rows of these drops, the share in which nothing moved: no lower speed leaves a row empty, nor do bursts that are shorter.
-fn still_share(stretches: &[Stretch], pieces: &[Piece], drops: &[&Judged]) -> f64 {
-    let (mut still, mut rows) = (0, 0);
-    for judged in drops.iter().filter(|judged| judged.drop.inside.is_none()) {
-        let within = slices(stretches, pieces, judged);
-        still += within.iter().filter(|sample| sample.bytes <= 0.0).count();
-        rows += within.len();
-    }
-    still as f64 / rows.max(1) as f64
 }
 
 fn cooled_k(judged: &Judged) -> Option<f64> {
@@ -409,8 +357,14 @@ fn middle_s(pieces: &[Piece], all: &[Judged], judged: &Judged) -> f64 {
 }
 
 /// What one run leaves open of how the drive slows down, and which measurement would decide it.
-fn undecided(class: PolicyClass, drops: &[&Judged], pieces: &[Piece], followed: bool) -> Caveat {
-    let seen = if floor_unseen(pieces, drops) {
+fn undecided(
+    class: PolicyClass,
+    drops: &[&Judged],
+    stretches: &[Stretch],
+    pieces: &[Piece],
+    followed: bool,
+) -> Caveat {
+    let seen = if floor_unseen(stretches, pieces, drops) {
         SlowdownSeen::BetweenRows
     } else if drops.iter().any(|j| j.drop.recovered) {
         SlowdownSeen::Irregular

@@ -338,6 +338,8 @@ pub enum SlowdownSeen {
     HeatOrCache,
     /// A load ran only where drives are throttled: how fast it is on a cool drive is not known.
     NeverCool,
+    /// A load was never at one speed where drives are throttled, as cycles look that are shorter than the rows.
+    NeverSteady,
     /// It was short or irregular.
     Irregular,
     /// No drop was heat, and speed fell for seconds at a time only while the drive was hot.

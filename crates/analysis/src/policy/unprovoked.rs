@@ -31,6 +31,8 @@ const PAUSED_SEEN: f64 = 0.9;
 const WENT_ON: f64 = 0.25;
 /// A drive that counted throttling for so much of a log was slowed down by it.
 const COUNTED: f64 = 0.02;
+/// Below this probability that a drop is not heat, a drive that was hot when it began is not cleared by it.
+const SURELY_NOT: f64 = 0.8;
 /// Speed that varies by more than this share is not one: what dips by the clock in long rows varies by less.
 const TO_AND_FRO: f64 = 0.2;
 
@@ -97,6 +99,8 @@ fn shows_nothing(
 ) -> Option<SlowdownSeen> {
     let moved = |stretch: &&Stretch| stretch.op.moves_data() && stretch.samples.iter().any(|s| s.bytes > 0.0);
     let loaded_s: f64 = stretches.iter().filter(moved).map(|s| s.end_s() - s.start_s()).sum();
+    let gaps = stretches.windows(2).filter(|pair| pair[0].phase == pair[1].phase && moved(&&pair[0]));
+    let unread_s: f64 = gaps.map(|pair| pair[1].start_s() - pair[0].end_s()).sum();
     let has_load = stretches.iter().any(|stretch| moved(&stretch));
     let has_temperature = || trace.temperature().is_some_and(|kelvin| !kelvin.points().is_empty());
     let has_counted = || life::life(trace).is_some_and(|life| !life.counted().is_empty());
@@ -106,7 +110,7 @@ fn shows_nothing(
         () if !(has_load && hottest_k.is_finite()) && heat.frozen => Some(SlowdownSeen::StillTemperature),
         () if !(has_load && hottest_k.is_finite()) => Some(SlowdownSeen::NoTemperature),
         () if loaded_s < LEVEL_S => Some(SlowdownSeen::ShortLoad),
-        () if unread > MOST_UNREAD || went_on_unread(heat, stretches, hottest_k) => {
+        () if unread > MOST_UNREAD || unread_s > loaded_s || went_on_unread(heat, stretches, hottest_k) => {
             Some(SlowdownSeen::LoadUnread)
         }
         () => None,
@@ -128,6 +132,14 @@ fn leaves_open(
         let either = unknown.all(|judged| judged.evidence.has(&Observation::HeatOrCache));
         return Some(if either { SlowdownSeen::HeatOrCache } else { SlowdownSeen::Unexplained });
     }
+    // What nothing explains on a hot drive is hardly known not to be heat.
+    let hot = |judged: &&Judged| judged.temp_k().is_some_and(|kelvin| kelvin >= HOT_K);
+    let hardly = |judged: &Judged| {
+        judged.verdict.conclusion == Conclusion::NotHeat && judged.verdict.confidence < SURELY_NOT
+    };
+    if judged.iter().filter(hot).any(hardly) {
+        return Some(SlowdownSeen::Unexplained);
+    }
     // A warm drive that was slow from a load's first second on, and not in another run: no cache is known to have been full before.
     let slow_at_once = |judged: &&Judged| {
         let warm = judged.temp_k().is_some_and(|kelvin| kelvin >= COOL_K);
@@ -136,8 +148,11 @@ fn leaves_open(
     if judged.iter().any(|judged| slow_at_once(&judged)) {
         return Some(SlowdownSeen::Unexplained);
     }
-    if !never_cool(trace, heat, stretches, judged).is_empty() || never_even(stretches, pieces, heat) {
+    if !never_cool(trace, heat, stretches, judged).is_empty() {
         return Some(SlowdownSeen::NeverCool);
+    }
+    if never_even(stretches, pieces, heat) {
+        return Some(SlowdownSeen::NeverSteady);
     }
     if stops_hot(trace, heat, stretches, hottest_k)
         || stalls_hot(trace, heat, stretches, judged, hottest_k)

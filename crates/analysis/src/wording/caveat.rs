@@ -439,6 +439,9 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
         SlowdownSeen::NeverCool => {
             "Open: whether a load was throttled from its first second on; the drive was hot when it began, so its speed on a cool drive is not known. Run that load alone, from a cold start."
         }
+        SlowdownSeen::NeverSteady => {
+            "Open: thermal throttling; the speed was never steady for two rows, as cycles shorter than the rows of a log look. Log speed and temperature more often, every second or faster."
+        }
         SlowdownSeen::Irregular => {
             "Open: the throttling policy; the drive throttled too briefly or irregularly. Repeat with a longer load at full speed, or with another airflow."
         }
