@@ -14,11 +14,11 @@ use trace::HostThreshold;
 const COUNTED_WITHIN_S: f64 = 10.0;
 /// What counters that stand still take from the two thresholds that they count goes to one of the drive's own: half of ln 3.3 each.
 const OWN_INSTEAD: f64 = 0.6;
-/// A counter that does not begin anew where it already counts: a regulator that goes further counts once.
-const COUNTS_ONCE: f64 = -1.2;
 /// A drive that is throttled counts nearly every second, and this share of them where only a row at an edge was.
 const HARDLY_COUNTED: f64 = 0.05;
 const NEARLY_ALL: f64 = 0.9;
+/// What it weighs for a threshold within another one that the drive no longer counts that one, and is as slow.
+const LET_GO: f64 = -4.0;
 /// What it weighs that a counter stands in a drive that counts, and at most more where it has counted often.
 const COUNTS: f64 = 4.0;
 const COUNTS_OFTEN: f64 = 3.0;
@@ -30,13 +30,19 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
     let moved = counted_around(case);
     let has_counted = case.heat.has_counted();
     for threshold in [HostThreshold::Tmt1, HostThreshold::Tmt2] {
+        let mut own_as_well = 0.0;
         let (seen, weight) = match moved.of(threshold) {
+            // What goes further is counted once, as a regulator that does is.
+            Some(0) if goes_on(case, threshold) => {
+                let Some(span_s) = uncounted_later_s(case, threshold) else { continue };
+                own_as_well = LET_GO;
+                (Observation::NotCountedMeanwhile { threshold, span_s }, -4.0)
+            }
             Some(0) => {
                 // That a drive does not count is seen once, however many drops there are.
                 // Where the settings are not known either, it may be that it has none.
                 let silent = if hctm_unknown(case) { -2.2 } else { -1.2 };
                 let weight = match has_counted {
-                    true if goes_on(case, threshold) => COUNTS_ONCE,
                     true => -COUNTS - ever_counted(case, threshold).ln().clamp(0.0, COUNTS_OFTEN),
                     false => silent / case.history.drops().max(1) as f64,
                 };
@@ -52,7 +58,8 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
             None => continue,
         };
         // Without a temperature a drive that never counted is as likely slowed down by heat as before.
-        let own = if weight < 0.0 && !has_counted && case.onset_k().is_none() { OWN_INSTEAD } else { 0.0 };
+        let silent = weight < 0.0 && !has_counted && case.onset_k().is_none();
+        let own = if silent { OWN_INSTEAD } else { own_as_well };
         evidence.weigh(seen, &[(threshold.into(), weight), (Vendor, own)]);
     }
 }
@@ -66,11 +73,21 @@ fn ever_counted(case: &Case, threshold: HostThreshold) -> f64 {
 /// How long a drop lasted in which the drive, which counts seconds of throttling at a threshold, counted none, in seconds. Rows and readings
 /// are half a period off.
 fn uncounted_s(case: &Case, threshold: HostThreshold) -> Option<f64> {
+    uncounted_from_s(case, threshold, case.start_s())
+}
+
+/// The same of the later half of a drop, before which it counted: a threshold within another one does not hold on after that let go.
+fn uncounted_later_s(case: &Case, threshold: HostThreshold) -> Option<f64> {
+    uncounted_from_s(case, threshold, case.start_s().midpoint(case.end_s()))
+}
+
+/// How long a drop lasted from some moment on, in seconds, if nothing was counted from then on.
+fn uncounted_from_s(case: &Case, threshold: HostThreshold, from_s: f64) -> Option<f64> {
     let off_s = case.heat.counter_period_s().max(case.heat.slice_s) / 2.0;
     let seconds = |from_s: f64, to_s: f64| case.heat.counted_at(threshold, from_s, to_s).1;
     let counts = seconds(0.0, case.trace.end_s()).is_some_and(|all_s| all_s > 0);
-    let meanwhile = seconds(case.start_s() + off_s, case.end_s() + off_s);
-    let span_s = case.span_s() - 2.0 * off_s;
+    let meanwhile = seconds(from_s + off_s, case.end_s() + off_s);
+    let span_s = case.end_s() - from_s - 2.0 * off_s;
     let still = meanwhile.is_some_and(|s| s as f64 <= HARDLY_COUNTED * span_s);
     (counts && still && span_s >= COUNTED_WITHIN_S).then_some(span_s)
 }

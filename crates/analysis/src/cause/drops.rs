@@ -60,6 +60,8 @@ pub(crate) struct SpeedDrop {
     pub own: Vec<usize>,
     /// The drop that this one lies in.
     pub inside: Option<usize>,
+    /// Whether it begins where a throttle let go, and not with a fall: that says nothing of where drops begin.
+    pub parted: bool,
 }
 
 /// A piece shows its speed from so many slices on: the two at its ends hold some of its neighbours'.
@@ -307,6 +309,7 @@ fn drop(index: usize, before: Option<f64>, sharp: bool, at_start: bool) -> Speed
         sharp,
         at_start,
         inside: None,
+        parted: false,
     }
 }
 

@@ -24,6 +24,7 @@ mod left;
 mod let_cool;
 mod likelihood;
 mod mix;
+mod next_load;
 mod noise;
 mod pauses;
 pub(crate) mod recurring;
@@ -170,7 +171,7 @@ fn all_drops(
         let rests = trace.phases.get(stretch.phase + 1).is_some_and(|next| next.op == SegmentOp::Idle);
         found.pop_if(|drop| runs_out(drop, end, pieces, inferred && rests));
         if inferred {
-            found = pauses::cut_off(found, pieces, heat);
+            found = next_load::tell_apart(pauses::cut_off(found, pieces, heat), pieces);
         }
         let offset = all.len();
         all.extend(
@@ -260,8 +261,8 @@ fn judge_from(
             amount_before: amounts[index],
         };
         let mut new = judged_case(&case);
-        if resumed[index].is_some() {
-            // It is judged with what it goes on with, and is no second case of it.
+        if resumed[index].is_some() || new.drop.parted {
+            // It is judged with what it goes on with, and is no second case of it; or by itself.
             new.began = None;
         }
         if new.verdict.conclusion == Conclusion::SlcFull {

@@ -34,6 +34,9 @@ const ONE_AMOUNT: f64 = 0.02;
 /// A drive that begins so much cooler takes longer to a threshold; whole kelvins hide half of it. By so many times what bursts differ by.
 const COOLER_K: f64 = 1.5;
 const LONGER: f64 = 1.5;
+/// So many ways up show how soon a drive comes to a temperature, and so many temperatures how late it was.
+const MOST_WAYS: usize = 9;
+const LEAST_LEVELS: usize = 3;
 /// What cools from a threshold is released on its way: it spends half of the time within the last of four kelvins only where it comes to
 /// rest a tenth of a kelvin below.
 const COOLED_K: f64 = 4.0;
@@ -92,7 +95,12 @@ fn bursts(drops: &[Judged], stretch: &Stretch, pieces: &[Piece], heat: &Heat) ->
     // Until then it was cooler than a later burst ever is: so much later a threshold would end it.
     let warm_s =
         reached_s(heat.within(begin_s - heat.period_s, first.start_s), later_k).unwrap_or(begin_s) - begin_s;
-    let longer = warm_s / if stops { most_off_s } else { most_off_s.max(heat.period_s) };
+    // So much later it was on its way up, too.
+    let ways =
+        once((begin_s, first.start_s)).chain(outer.windows(2).map(|pair| (pair[0].end_s, pair[1].start_s)));
+    let late_s = first.onset_k.and_then(|onset_k| late_s(heat, ways, (later_k, onset_k)));
+    let longer = late_s.map_or(warm_s, |late_s| late_s.max(warm_s))
+        / if stops { most_off_s } else { most_off_s.max(heat.period_s) };
     if cooler_k >= COOLER_K.max(heat.step_k) && longer >= LONGER {
         let seen = Observation::AsSoonFromCool { first_s, usual_s, cooler_k };
         let weight = (AS_SOON + longer.ln()).min(AT_MOST);
@@ -109,6 +117,20 @@ fn bursts(drops: &[Judged], stretch: &Stretch, pieces: &[Piece], heat: &Heat) ->
     let slow_s = median(&rests.iter().map(|(_, slow_s)| *slow_s).collect::<Vec<_>>());
     let seen = Observation::BurstsAfterRest { length_s: usual_s, rest_s };
     (rests.len() >= LEAST_BURSTS && rest_s >= AT_REST * slow_s).then_some((seen, AS_SOON))
+}
+
+/// How much later the first of these `ways` up came to the temperatures of the upper half than the others mostly did, in seconds.
+fn late_s(heat: &Heat, ways: impl Iterator<Item = (f64, f64)>, (low_k, high_k): (f64, f64)) -> Option<f64> {
+    let ways: Vec<(f64, f64)> = ways.take(MOST_WAYS).collect();
+    let levels = (1..).map(|below| high_k - f64::from(below) * heat.step_k.max(1.0));
+    let levels: Vec<f64> = levels.take_while(|kelvin| *kelvin >= low_k.midpoint(high_k)).collect();
+    let came_s = |kelvin: f64| -> Option<Vec<f64>> {
+        let readings = |(from_s, to_s): &(f64, f64)| heat.within(from_s - heat.period_s, *to_s);
+        ways.iter().map(|way| Some(reached_s(readings(way), kelvin)? - way.0)).collect()
+    };
+    let late = |kelvin: &f64| came_s(*kelvin).map(|came_s| came_s[0] - median(&came_s[1..]));
+    let late: Vec<f64> = levels.iter().filter_map(late).collect();
+    (late.len() >= LEAST_LEVELS).then(|| median(&late))
 }
 
 /// When the temperature came to `kelvin`, in seconds, as a straight line between two readings has it.

@@ -8,7 +8,7 @@ use trace::{Caveat, infer_phases};
 use crate::logs::{Logged, heat, regulator, relay};
 use crate::paused::{named_heat, of_writes};
 
-fn is_open(findings: &Findings, wanted: SlowdownSeen) -> bool {
+pub(crate) fn is_open(findings: &Findings, wanted: SlowdownSeen) -> bool {
     let is_it = |caveat: &Caveat| matches!(caveat, Caveat::PolicyUndetermined { seen } if *seen == wanted);
     findings.caveats.iter().any(is_it)
 }

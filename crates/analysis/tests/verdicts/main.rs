@@ -21,6 +21,7 @@ mod levels;
 mod likeness;
 mod logs;
 mod moved;
+mod parted;
 mod paused;
 mod renamed;
 mod robust;
