@@ -11,6 +11,8 @@ use crate::segment::{Piece, Stretch, usual_span_s};
 use trace::caveat::{ClockDoubt, Cycles, Hole, HostThreshold, IoFailure, StillCounters, StillSensor};
 use trace::{Interval, Trace};
 
+/// Chosen: a drive's sensor and a room's thermometer are off by less together.
+const SENSOR_OFF_K: f64 = 5.0;
 /// A level above the link by more than this is no rounding of times or bytes.
 const OVER_LINK: f64 = 1.01;
 /// A single sample may hold what belongs to its neighbours: what passes in so much of the link's time, as logs are written
@@ -62,6 +64,12 @@ pub(crate) fn caveats(
     let hot = judged.iter().any(|j| j.verdict.conclusion.is_heat());
     if trace.facts.ambient_k.is_none() && (hot || thermal.idle_floor_k.is_some()) {
         caveats.push(Caveat::AmbientUnknown);
+    }
+    let coolest_k = heat.within(f64::NEG_INFINITY, f64::INFINITY).iter().map(|p| p.value).reduce(f64::min);
+    if let Some((ambient_k, coolest_k)) = trace.facts.ambient_k.zip(coolest_k)
+        && ambient_k >= coolest_k + SENSOR_OFF_K
+    {
+        caveats.push(Caveat::AmbientAboveDrive { ambient_k, coolest_k });
     }
     caveats
 }

@@ -114,6 +114,7 @@ const OBSERVATIONS: &[&str] = &[
 const CAVEATS: &[&str] = &[
     r#""kind":"above_link_rate","span_s":3,"of_s":300,"lasting":false,"fastest_bytes_per_s":4.2e9,"link_bytes_per_s":3.938e9"#,
     r#""kind":"above_link_rate","span_s":280,"of_s":300,"lasting":true,"fastest_bytes_per_s":4.2e9,"link_bytes_per_s":3.938e9"#,
+    r#""kind":"ambient_above_drive","ambient_k":333,"coolest_k":308"#,
     r#""kind":"ambient_unknown""#,
     r#""kind":"at_link_rate","span_s":300,"bytes_per_s":3.5e9,"link_bytes_per_s":3.938e9,"all_of_it":false"#,
     r#""kind":"at_link_rate","span_s":300,"bytes_per_s":3.9e9,"link_bytes_per_s":3.938e9,"all_of_it":true"#,

@@ -21,6 +21,8 @@ pub enum Caveat {
     /// Faster than the link for `span_s` of `of_s` of load, by more than a log's clock makes of it; `lasting` where the
     /// mean of a level is.
     AboveLinkRate { span_s: f64, of_s: f64, lasting: bool, fastest_bytes_per_s: f64, link_bytes_per_s: f64 },
+    /// The temperature around the drive that was stated is above what the drive itself was read at.
+    AmbientAboveDrive { ambient_k: f64, coolest_k: f64 },
     /// The temperature around the drive is not known.
     AmbientUnknown,
     /// The link may be what limits; `all_of_it` where the speed is its rate and not only what its protocol leaves.

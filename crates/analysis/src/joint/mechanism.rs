@@ -127,10 +127,16 @@ pub(super) fn release(
     {
         let near = median(&below_tmt1);
         if near.abs() <= 5.0 {
-            return ((range(&cooled) <= SAME_K).then(|| median(&cooled)), Some(near));
+            return ((range(&cooled) <= SAME_K).then(|| middle(&cooled)), Some(near));
         }
     }
-    ((!cooled.is_empty()).then(|| median(&cooled)), None)
+    ((!cooled.is_empty()).then(|| middle(&cooled)), None)
+}
+
+/// The median; of two whole kelvins what lies between them.
+fn middle(values: &[f64]) -> f64 {
+    let below: Vec<f64> = values.iter().map(|value| -value).collect();
+    median(values).midpoint(-median(&below))
 }
 
 /// Largest less smallest.

@@ -52,6 +52,11 @@ fn sentence(caveat: &Caveat) -> String {
             });
             format!("For {span_s:.0} s the speed was {speed}, {what}.{slow}")
         }
+        Caveat::AmbientAboveDrive { ambient_k, coolest_k } => format!(
+            "The stated ambient of {} is hotter than the drive, which was read at {}: one of the two is wrong, or the drive had just been brought in. Heating above ambient is not to be trusted.",
+            degrees(*ambient_k),
+            degrees(*coolest_k)
+        ),
         Caveat::AmbientUnknown => "Ambient was not recorded; onset times shift with it (`--ambient 24C` records it).".to_owned(),
         Caveat::Averaged { interval_s, longest_interval_s } => {
             let longest = longest_interval_s.map_or_else(String::new, |longest_s| format!(", the longest of {}", duration(longest_s)));

@@ -292,7 +292,7 @@ pub fn observation(seen: &Observation) -> String {
             format!("The host changed the power state from {before} to {after} at the onset.")
         }
         Seen::ByChance { stay_s_per_k, every_s } => format!(
-            "The drive spent {stay_s_per_k:.0} s within 1 K of it at full speed; drops unrelated to temperature occur about every {every_s:.0} s in this run."
+            "The drive spent {stay_s_per_k:.0} s within 1 K of it at full speed; a drop unrelated to temperature is to be expected about every {every_s:.0} s."
         ),
         Seen::Crept { stay_s_per_k } => format!(
             "The drive spent {stay_s_per_k:.0} s within 1 K of that temperature at full speed, so a threshold there is less likely."

@@ -119,6 +119,7 @@ const fn cost(caveat: &Caveat) -> CaveatCost {
         | Caveat::Cyclostationary(_)
         | Caveat::FasterInOtherRun { .. }
         | Caveat::SlowerPowerState { .. }
+        | Caveat::AmbientAboveDrive { .. }
         | Caveat::SameRecord { .. }
         | Caveat::TooShort { .. } => CaveatCost::Verdict,
         Caveat::PolicyUndetermined { .. }
