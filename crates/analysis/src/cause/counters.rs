@@ -30,38 +30,40 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
     let moved = counted_around(case);
     let has_counted = case.heat.has_counted();
     for threshold in [HostThreshold::Tmt1, HostThreshold::Tmt2] {
-        let mut own_as_well = 0.0;
-        let (seen, weight) = match moved.of(threshold) {
+        let (seen, weight, own) = match moved.of(threshold) {
             // What goes further is counted once, as a regulator that does is.
             Some(0) if goes_on(case, threshold) => {
                 let Some(span_s) = uncounted_later_s(case, threshold) else { continue };
-                own_as_well = LET_GO;
-                (Observation::NotCountedMeanwhile { threshold, span_s }, -4.0)
+                (Observation::NotCountedMeanwhile { threshold, span_s }, -4.0, LET_GO)
             }
             Some(0) => {
-                // That a drive does not count is seen once, however many drops there are.
-                // Where the settings are not known either, it may be that it has none.
-                let silent = if hctm_unknown(case) { -2.2 } else { -1.2 };
-                let weight = match has_counted {
-                    true => -COUNTS - ever_counted(case, threshold).ln().clamp(0.0, COUNTS_OFTEN),
-                    false => silent / case.history.drops().max(1) as f64,
-                };
-                (Observation::CounterStill { threshold, has_counted }, weight)
+                let (weight, own) = still(case, threshold, has_counted);
+                (Observation::CounterStill { threshold, has_counted }, weight, own)
             }
             Some(_) => match uncounted_s(case, threshold) {
-                Some(span_s) => (Observation::NotCountedMeanwhile { threshold, span_s }, -4.0),
+                Some(span_s) => (Observation::NotCountedMeanwhile { threshold, span_s }, -4.0, 0.0),
                 None if began_counted(case, threshold) => {
-                    (Observation::CounterMoved { threshold }, COUNTED_ALL)
+                    (Observation::CounterMoved { threshold }, COUNTED_ALL, 0.0)
                 }
-                None => (Observation::CounterMoved { threshold }, 3.5),
+                None => (Observation::CounterMoved { threshold }, 3.5, 0.0),
             },
             None => continue,
         };
-        // Without a temperature a drive that never counted is as likely slowed down by heat as before.
-        let silent = weight < 0.0 && !has_counted && case.onset_k().is_none();
-        let own = if silent { OWN_INSTEAD } else { own_as_well };
         evidence.weigh(seen, &[(threshold.into(), weight), (Vendor, own)]);
     }
+}
+
+/// What it weighs that a counter did not move, for its threshold and for one of the drive's own.
+fn still(case: &Case, threshold: HostThreshold, has_counted: bool) -> (f64, f64) {
+    if has_counted {
+        return (-COUNTS - ever_counted(case, threshold).ln().clamp(0.0, COUNTS_OFTEN), 0.0);
+    }
+    // That a drive does not count is seen once, however many drops there are. Where the settings are not known either, it may be that it has
+    // none.
+    let silent = if hctm_unknown(case) { -2.2 } else { -1.2 };
+    // Without a temperature a drive that never counted is as likely slowed down by heat as before.
+    let own = if case.onset_k().is_none() { OWN_INSTEAD } else { 0.0 };
+    (silent / case.history.drops().max(1) as f64, own)
 }
 
 /// How often throttling at a threshold began in the run by the drive's counter.
