@@ -1,7 +1,7 @@
 //! Where a throttle ends in a lighter load of the host's, in a log that does not say what was asked for.
 //!
 //! Speed then leaves what the threshold left for more, and not for as much as before: by speed alone that is one slow stretch. What a
-//! threshold leaves, and for how long, the other drops of the load show.
+//! threshold leaves, and for how long, the other drops of the load show. All numbers are chosen: the corpora hardly have such loads.
 
 use super::drops::{SpeedDrop, median_speed};
 use crate::segment::{Piece, median};
