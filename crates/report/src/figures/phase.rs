@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use analysis::findings::{Event, EventKind, Label, Segment, SegmentOp};
+use analysis::findings::{Label, Segment, SegmentOp};
 use analysis::power::PowerRow;
 use analysis::wobble::PhaseWobble;
 use measure::record::Op;
@@ -367,10 +367,7 @@ fn in_other_power_state(input: &ReportInput, one: &PhaseFigures) -> Option<FullS
 
 /// What the drops of these segments fell to, of which `mean` is the mean over time with the long rows at both ends of each.
 fn fallen_to(input: &ReportInput, segments: &[&Segment], mean: f64) -> f64 {
-    let is_here = |event: &&Event| segments.iter().any(|s| (s.start_s..s.end_s).contains(&event.t_s));
-    let onsets = input.findings.events.iter().filter(|event| event.kind == EventKind::ThrottleOnset);
-    let drops: Vec<&Event> = onsets.filter(is_here).collect();
-    sentences::ThrottledSpeed::new(mean, &drops).one().unwrap_or(mean)
+    sentences::ThrottledSpeed::new(mean, &within::onsets_in(input, segments)).one().unwrap_or(mean)
 }
 
 fn throttled_s(segments: &[&Segment]) -> f64 {

@@ -42,6 +42,17 @@ pub(super) fn first_onset<'a>(input: &'a ReportInput, phase: &RunPhase) -> Optio
     events.iter().find(|event| event.kind == EventKind::ThrottleOnset)
 }
 
+/// The throttle onsets in these segments, which are in order of time.
+pub(super) fn onsets_in<'a>(input: &'a ReportInput, segments: &[&Segment]) -> Vec<&'a Event> {
+    let (Some(first), Some(last)) = (segments.first(), segments.last()) else { return Vec::new() };
+    let events = between(&input.findings.events, first.start_s, last.end_s, |event| event.t_s);
+    let is_inside = |event: &&Event| {
+        let begun = segments.partition_point(|segment| segment.start_s <= event.t_s);
+        begun.checked_sub(1).is_some_and(|at| event.t_s < segments[at].end_s)
+    };
+    events.iter().filter(|event| event.kind == EventKind::ThrottleOnset).filter(is_inside).collect()
+}
+
 /// First, highest and last reading within the phase, in °C.
 pub(super) fn temperature(input: &ReportInput, phase: &RunPhase) -> Option<[f64; 3]> {
     let points = readings(&input.temperature.first()?.points, phase).iter();
@@ -97,8 +108,13 @@ fn ending_with<'a, T>(
 
 /// What happened in a phase, of all that is in order of its moment.
 fn within<'a, T>(all: &'a [T], phase: &RunPhase, moment_s: impl Fn(&T) -> f64) -> &'a [T] {
-    let begun = &all[all.partition_point(|one| moment_s(one) < phase.start_s)..];
-    &begun[..begun.partition_point(|one| moment_s(one) < phase.end_s)]
+    between(all, phase.start_s, phase.end_s, moment_s)
+}
+
+/// What happened from one moment to another, in seconds, of all that is in order of its moment.
+fn between<T>(all: &[T], from_s: f64, to_s: f64, moment_s: impl Fn(&T) -> f64) -> &[T] {
+    let begun = &all[all.partition_point(|one| moment_s(one) < from_s)..];
+    &begun[..begun.partition_point(|one| moment_s(one) < to_s)]
 }
 
 /// The readings of a phase, with one at its very end.
