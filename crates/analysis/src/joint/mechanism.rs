@@ -133,10 +133,12 @@ pub(super) fn release(
     ((!cooled.is_empty()).then(|| middle(&cooled)), None)
 }
 
-/// The median; of two whole kelvins what lies between them.
+/// The median; of two in the middle what lies between them.
 fn middle(values: &[f64]) -> f64 {
-    let below: Vec<f64> = values.iter().map(|value| -value).collect();
-    median(values).midpoint(-median(&below))
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |index: usize| sorted.get(index).copied().unwrap_or(0.0);
+    at(sorted.len().saturating_sub(1) / 2).midpoint(at(sorted.len() / 2))
 }
 
 /// Largest less smallest.

@@ -52,13 +52,12 @@ pub(super) fn mostly_stopped(stretches: &[Stretch], pieces: &[Piece], drops: &[&
     2.0 * stopped_s > slow_s && 2 * stops >= outer.len()
 }
 
-/// Whether nothing moved from the first slice to the last one of a drop, but for those at its ends, which hold some of its neighbours'
-/// speed: no lower speed leaves a slice without any data. Bursts move some in between.
+/// Whether nothing moved from the first slice to the last one of a drop, but for those at its ends: no lower speed leaves a slice without any
+/// data. Bursts move some in between.
 fn stops_within(stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
-    const EDGE: usize = 1;
     let within = slices(stretches, pieces, judged);
     let moves = |sample: &Interval| sample.bytes > 0.0;
-    let inner = within.get(EDGE..within.len().saturating_sub(EDGE)).unwrap_or_default();
+    let inner = inner(within);
     if inner.is_empty() { within.iter().any(|sample| !moves(sample)) } else { !inner.iter().any(moves) }
 }
 
@@ -67,6 +66,14 @@ fn slices<'a>(stretches: &'a [Stretch], pieces: &[Piece], judged: &Judged) -> &'
     let samples = &stretches[pieces[judged.drop.first].stretch].samples;
     let place = |t_s: f64| samples.partition_point(|sample| sample.start_s < t_s - 1e-6);
     &samples[place(judged.start_s)..place(judged.end_s)]
+}
+
+/// Those between the first and the last, which hold some of their neighbours' speed.
+fn inner(slices: &[Interval]) -> &[Interval] {
+    match slices {
+        [_, inner @ .., _] => inner,
+        _ => &[],
+    }
 }
 
 /// Whether most drops are too short for a slice to show how far speed fell, and their slowest ones seem to have fallen to ever other speeds: a
@@ -95,11 +102,10 @@ pub(super) fn floor(pieces: &[Piece], judged: &Judged) -> f64 {
 
 /// Whether slow slices between two others, which lie in a drop as a whole, agree on a speed: a drive that stops moves nothing in them.
 fn floor_within(stretches: &[Stretch], pieces: &[Piece], drops: &[&Judged]) -> bool {
-    let inner = |judged: &&Judged| match slices(stretches, pieces, judged) {
-        [_, inner @ .., _] => inner.iter().map(Interval::bytes_per_s).reduce(f64::min),
-        _ => None,
+    let slowest = |judged: &&Judged| {
+        inner(slices(stretches, pieces, judged)).iter().map(Interval::bytes_per_s).reduce(f64::min)
     };
-    let floors: Vec<f64> = drops.iter().filter_map(inner).collect();
+    let floors: Vec<f64> = drops.iter().filter_map(slowest).collect();
     floors.len() >= LEAST_FLOORS
         && quarters(&floors).is_some_and(|(low, high)| low > 0.0 && low >= SEVERAL_FLOORS * high)
 }
